@@ -428,7 +428,7 @@ namespace DelayQueue {
             \DelayQueue\State $state,
             int $offset = 0,
             int $limit = 100,
-            ?\DelayQueue\JobInfo $after = null,
+            \DelayQueue\JobInfo|string|null $after = null,
             ?string $group = null,
         ): array;
 
@@ -877,6 +877,12 @@ namespace DelayQueue {
          * it; or null. A program that moves jobs gives them to pushMany() as `extras`, so that they are not lost.
          */
         public readonly ?string $extras;
+
+        /**
+         * Returns the place of the job in the order of its state, for $after of list(), also in another process and when
+         * the job has gone: `delayed.1024.1767225600000000.0.order-4711`. It has all bytes that an id may have.
+         */
+        public function place(): string {}
     }
 
     /** The answer of pushOnce(): how many jobs it added, and why not the others. */
@@ -2089,14 +2095,14 @@ namespace {
          *
          * @param int<0, max> $offset
          * @param positive-int $limit
-         * @param \DelayQueue\JobInfo|null $after of list() or peek(), in the state that is listed
+         * @param \DelayQueue\JobInfo|string|null $after a job in the state that is listed, or the JobInfo::place() of one
          * @param non-empty-string|null $group only its delayed, ready or reserved jobs, in the order of the group: a job that came back to an
          *     ordered group first, then by priority, due time, id. Not together with $after, and not of buried jobs
          *
          * @return list<\DelayQueue\JobInfo>
          *
-         * @throws \ValueError also when $after is in another state, or is of Testing::jobInfo() or of a queue in memory; and for buried jobs
-         *     of a group: a group does not know its buried jobs
+         * @throws \ValueError also when $after is in another state, or is no place; and for buried jobs of a group: a group does not know its
+         *     buried jobs
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
          */
@@ -2104,7 +2110,7 @@ namespace {
             \DelayQueue\State $state,
             int $offset = 0,
             int $limit = 100,
-            ?\DelayQueue\JobInfo $after = null,
+            \DelayQueue\JobInfo|string|null $after = null,
             ?string $group = null,
         ): array {}
 

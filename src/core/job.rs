@@ -297,9 +297,41 @@ pub struct Place {
     pub partition: u16,
 }
 
+/// For pages of another process: `delayed.1024.1767225600000000.0.order-4711`.
+impl Place {
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let head = format!("{}.{}.{}.{}.", self.state.word(), self.priority, self.at_us, self.partition);
+        [head.as_bytes(), self.id.as_bytes()].concat()
+    }
+
+    /// `None`: these bytes are no place.
+    #[must_use]
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut parts = bytes.splitn(5, |byte| *byte == b'.');
+        let mut word = || std::str::from_utf8(parts.next()?).ok();
+        let named = word()?;
+        let state = State::ALL.into_iter().find(|state| state.word() == named)?;
+        let (priority, at_us, partition) = (word()?.parse().ok()?, word()?.parse().ok()?, word()?.parse().ok()?);
+        Some(Self { state, priority, at_us, partition, id: JobId::new(parts.next()?).ok()? })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_is_what_its_bytes_say() {
+        let id = JobId::new([b"a.b/".as_slice(), &[0xff]].concat()).unwrap();
+        let place = Place { state: State::Ready, priority: 7, at_us: -1, id, partition: 255 };
+        assert_eq!(Place::parse(&place.to_bytes()), Some(place));
+        let wrong =
+            "order-4711 ready.1024.5.0. gone.1.5.0.a ready.-1.5.0.a ready.1.x.0.a ready.1.5.65536.a ready.1.5.0";
+        for wrong in wrong.split(' ') {
+            assert_eq!(Place::parse(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn generated_ids_are_uuids_in_the_order_of_their_making() {

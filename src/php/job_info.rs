@@ -8,12 +8,13 @@ use super::{backoff, convert, headers};
 use crate::core::job::{JobInfo as Core, Place};
 use crate::core::{record, traits};
 use ext_php_rs::types::Zval;
+use std::cell::OnceCell;
 use std::sync::OnceLock;
 
 /// All that it tells lies in the properties.
 pub struct JobInfo {
-    /// Where a queue on Redis has seen the job; `None` of one that a test has made.
-    pub place: Option<Place>,
+    /// Where a queue has seen the job. Floats of Unix seconds do not know each microsecond.
+    pub place: OnceCell<Place>,
 }
 
 impl Inside for JobInfo {
@@ -64,5 +65,9 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         seal_error: convert::nullable(info.seal_error.as_ref(), |why| convert::bytes(why.to_string())),
         extras: convert::nullable(record::encode_extras(&options.extras), convert::bytes),
     };
-    make(JobInfo { place: Some(info.place()) }, properties)
+    make(JobInfo { place: info.place().into() }, properties)
+}
+
+pub fn place(this: &JobInfo) -> Outcome<Zval> {
+    Ok(convert::bytes(this.place.get().map(Place::to_bytes).unwrap_or_default()))
 }

@@ -6,7 +6,7 @@ use super::job_info::{self, JobInfo};
 use super::origin::Origin;
 use super::stats as stats_object;
 use super::unwind::{Outcome, throw_error};
-use super::{args, convert, groups, headers, times};
+use super::{args, convert, groups, headers, object, times};
 use crate::core::doctor::Level;
 use crate::core::install;
 use crate::core::job::{Place, State};
@@ -48,18 +48,22 @@ pub fn list(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     }
     let after = call.nullable(4, |value, origin| place(value, origin, state))?;
     let mut out = Vec::new();
-    for info in this.queue.list_from(state, after, offset, limit)? {
+    for info in this.queue.list_from(state, after.as_ref(), offset, limit)? {
         out.push(job_info::object(&info, this.defaults.encoding.format)?);
     }
     Ok(convert::list(out))
 }
 
 /// The place in the order of this state at which a job was seen.
-fn place<'a>(value: &'a Zval, origin: Origin<'_>, state: State) -> Outcome<&'a Place> {
-    match &args::inside::<JobInfo>(value, origin)?.place {
+fn place(value: &Zval, origin: Origin<'_>, state: State) -> Outcome<Place> {
+    let place = match object::inside::<JobInfo>(value) {
+        Some(info) => info.place.get().cloned(),
+        None => Place::parse(&args::bytes(value, origin)?),
+    };
+    match place {
         Some(place) if place.state == state => Ok(place),
         Some(_) => Err(origin.value_error("must be a job in the state that is listed")),
-        None => Err(origin.value_error("must be a job that a DelayQueue has looked at")),
+        None => Err(origin.value_error("must be a job, or the place of one")),
     }
 }
 

@@ -29,7 +29,7 @@ mod code {
         pub const CREATE: Option<super::Create> = Some(super::create::<Job>);
     }
     pub mod job_info {
-        use crate::php::job_info::JobInfo;
+        pub use crate::php::job_info::*;
         pub const CREATE: Option<super::Create> = Some(super::create::<JobInfo>);
     }
     pub mod stats {

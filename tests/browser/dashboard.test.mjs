@@ -144,7 +144,7 @@ test('a group is closed, opened, and its jobs are cancelled', async () => {
   await page.getByText('The group is open again.').waitFor();
   await row.getByText('Cancel its jobs').click();
   await row.getByRole('button', { name: 'Cancel 2 jobs' }).click();
-  await page.getByText('The waiting jobs of the group were cancelled.').waitFor();
+  await page.getByText('Jobs that are changed: 2.').waitFor();
   assert.equal(php("echo (new DelayQueue('imports'))->groupStats('initech')->waiting;"), '0');
   await page.close();
 });
@@ -213,6 +213,37 @@ test('a change of many jobs goes on by itself, and with a click where there is n
     assert.deepEqual(page.complaints, []);
     await page.close();
   }
+});
+
+test('a change of many jobs is stopped between two steps', async () => {
+  php("(new DelayQueue('stopped'))->pushMany((static function () { for ($n = 0; $n < 6000; ++$n) { yield ['payload' => $n, 'delay' => '1h']; } })());");
+  const page = await visit('/queue?queue=stopped');
+  await page.getByText('Change all delayed jobs').click();
+  await page.getByRole('button', { name: 'Run them now' }).click();
+  await page.getByRole('link', { name: 'Stop here' }).click();
+  await page.getByText('Jobs that are changed:').waitFor();
+  const ready = Number(php("echo (new DelayQueue('stopped'))->count(DelayQueue\\State::Ready);"));
+  assert.ok(ready >= 200 && ready < 6000, `${ready} jobs are ready`);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test('an address that somebody else has made begins no change', async () => {
+  php("(new DelayQueue('linked'))->push(1, '1h', 'a');");
+  const page = await open(chromium);
+  const answer = await page.goto(`${site.url}/found?queue=linked&state=delayed&change=cancel&total=1`);
+  assert.equal(answer.status(), 404);
+  assert.equal(php("echo (new DelayQueue('linked'))->count();"), '1');
+  await page.close();
+});
+
+test('a queue that is none is not found, and the one that was meant is named', async () => {
+  const page = await open(chromium);
+  const answer = await page.goto(`${site.url}/queue?queue=order`);
+  assert.equal(answer.status(), 404);
+  await page.getByRole('link', { name: 'orders', exact: true }).click();
+  await page.getByText('Falls due').waitFor();
+  await page.close();
 });
 
 test('a schedule is run, paused, resumed and removed', async () => {

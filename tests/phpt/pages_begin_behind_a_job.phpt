@@ -18,16 +18,22 @@ foreach ([1, 4] as $partitions) {
     $all = $queue->list(State::Delayed);
     var_dump($ids($queue->list(State::Delayed, 1, 7, $all[0])) === $ids($queue->list(State::Delayed, 2, 7)));
     $pages = [];
-    for ($last = null; ($page = $queue->list(State::Delayed, limit: 3, after: $last)) !== []; $last = end($page)) {
+    for ($last = null; ($page = $queue->list(State::Delayed, limit: 3, after: $last)) !== [];) {
         $pages[] = $ids($page);
+        $last = count($pages) % 2 ? end($page)->place() : end($page);
         $queue->cancel(end($page)->id); // its place stays
     }
     echo $partitions === 1 ? implode(', ', $pages) . "\n" : '';
     var_dump(implode(' ', $pages) === $ids($all));
 }
 caught(fn () => $queue->list(State::Ready, after: $all[0]));
-caught(fn () => $queue->list(State::Ready, after: Testing::jobInfo(['state' => State::Ready])));
-caught(fn () => $queue->list(State::Ready, 0, 100, 'a'));
+caught(fn () => $queue->list(State::Ready, after: $all[0]->place()));
+foreach (['a', '', 'ready.1024.5.0.', "ready.1024.5.0.a\n", 'ready.1024.5.65536.a'] as $wrong) {
+    caught(fn () => $queue->list(State::Ready, 0, 100, $wrong));
+}
+caught(fn () => $queue->list(State::Ready, 0, 100, []));
+echo Testing::jobInfo(['state' => State::Buried, 'dueAt' => 5.000001, 'id' => 'a b', 'group' => 'g', 'priority' => 7])->place(), "\n";
+var_dump($queue->list(State::Ready, after: Testing::jobInfo(['state' => State::Ready])));
 var_dump($queue->list(State::Ready, 0, 100, null));
 ?>
 --INI--
@@ -39,7 +45,15 @@ bool(true)
 bool(true)
 bool(true)
 ValueError: DelayQueue::list(): Argument #4 ($after) must be a job in the state that is listed
-ValueError: DelayQueue::list(): Argument #4 ($after) must be a job that a DelayQueue has looked at
-TypeError: DelayQueue::list(): Argument #4 ($after) must be of type ?DelayQueue\JobInfo, string given
+ValueError: DelayQueue::list(): Argument #4 ($after) must be a job in the state that is listed
+ValueError: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
+ValueError: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
+ValueError: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
+ValueError: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
+ValueError: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
+TypeError: DelayQueue::list(): Argument #4 ($after) must be of type DelayQueue\JobInfo|string|null, array given
+buried.1024.5000001.0.a b
+array(0) {
+}
 array(0) {
 }

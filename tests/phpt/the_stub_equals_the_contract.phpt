@@ -72,6 +72,7 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\JobInfo/properties/seal is unexpected
 /DelayQueue\JobInfo/properties/sealError is unexpected
 /DelayQueue\JobInfo/properties/extras is unexpected
+/DelayQueue\JobInfo/methods/place is unexpected
 /DelayQueue\Stats/properties/blocked is unexpected
 /DelayQueue\Stats/properties/expired is unexpected
 /DelayQueue\Stats/properties/workers is unexpected

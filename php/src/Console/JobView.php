@@ -20,7 +20,7 @@ final class JobView
             $replaced['payload'] = new Verbatim($job->body);
         }
 
-        $facts = $replaced + get_object_vars($job);
+        $facts = $replaced + get_object_vars($job) + ['place' => $job->place()];
         unset($facts['extras']);
 
         return $facts + ($job->extras === null ? [] : ['extrasBase64' => base64_encode($job->extras)]);

@@ -6,6 +6,7 @@ namespace DelayQueue\Console;
 
 use DelayQueue;
 use DelayQueue\JobInfo;
+use DelayQueue\Search\Position;
 use DelayQueue\Search\Search;
 use DelayQueue\State;
 use Symfony\Component\Console\Command\Command;
@@ -29,7 +30,12 @@ final class ListCommand extends Command
             ->addArgument('state', InputArgument::REQUIRED, 'delayed, ready, reserved or buried')
             ->addOption('all', null, InputOption::VALUE_NONE, 'Of all queues under the prefix, by their names')
             ->addOption('offset', null, InputOption::VALUE_REQUIRED, 'How many jobs to skip', '0')
-            ->addOption('after', null, InputOption::VALUE_REQUIRED, 'Begin behind this job; --offset counts from there')
+            ->addOption(
+                'after',
+                null,
+                InputOption::VALUE_REQUIRED,
+                'Begin behind this job, or where the end of an earlier list says; --offset counts from there',
+            )
             ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many jobs to list at most; without it ' . self::MOST)
             ->addOption('group', null, InputOption::VALUE_REQUIRED, 'Only the jobs of this group, in the order of the group')
             ->setHelp(<<<'TEXT'
@@ -59,7 +65,7 @@ final class ListCommand extends Command
         $queue = $target->queue();
         $search = $isSearch ? SearchOptions::search($input, $queue, [$state]) : null;
         $target->refuseUnknown($queue->name());
-        $after = self::job($queue, $state, $input->getOption('after'));
+        $after = self::place($queue, $state, $input->getOption('after'));
         if ($search !== null) {
             $search = $after === null ? $search : $search->after($after);
             $work = new BulkWork($input, $output, $queue, [$state]);
@@ -74,7 +80,7 @@ final class ListCommand extends Command
         } else {
             $jobs = $queue->list($state, $offset, $limit, $after, $input->getOption('group'));
             $isCut = count($jobs) === $limit && $format !== Format::JSON && $input->getOption('group') === null;
-            $note = $isCut ? self::cut($offset, $limit, $queue->count($state)) : null;
+            $note = $isCut ? self::cut($offset, $queue->count($state), $jobs) : null;
         }
         self::print($output, $format, $jobs, $note);
 
@@ -128,14 +134,21 @@ final class ListCommand extends Command
             return count($jobs);
         });
         $read = number_format($search->read()) . ' of ' . number_format(max($queue->count($state), $search->read()));
-        $next = $search->isCut() ? "; go on with --after={$search->last()?->id}" : '';
+        $next = $search->next() === null ? '' : "; go on with --after={$search->next()}";
 
         return [$jobs, number_format(count($jobs)) . " found, $read jobs read$next"];
     }
 
-    private static function cut(int $offset, int $listed, int $all): ?string
+    /** @param non-empty-list<JobInfo> $jobs */
+    private static function cut(int $offset, int $all, array $jobs): ?string
     {
-        return $all > $offset + $listed ? number_format($listed) . ' of ' . number_format($all) : null;
+        if ($all <= $offset + count($jobs)) {
+            return null;
+        }
+
+        $next = end($jobs)->place();
+
+        return number_format(count($jobs)) . ' of ' . number_format($all) . "; go on with --after=$next";
     }
 
     /** @param list<JobInfo> $jobs */
@@ -152,14 +165,21 @@ final class ListCommand extends Command
         $note === null || Format::line($output, $note);
     }
 
-    private static function job(DelayQueue $queue, State $state, ?string $id): ?JobInfo
+    /** Of --after, which names a job, or a place where it may have gone meanwhile. */
+    private static function place(DelayQueue $queue, State $state, ?string $after): ?string
     {
-        if ($id === null) {
+        if ($after === null) {
             return null;
         }
-        $job = $queue->peek($id) ?? throw new NothingDone("there is no job $id in queue {$queue->name()}");
+        $job = $queue->peek($after);
+        if ($job === null && Position::parse($after)?->state() !== $state) {
+            throw new NothingDone("there is no job $after in queue {$queue->name()}");
+        }
+        if ($job !== null && $job->state !== $state) {
+            throw new NothingDone("job $after is {$job->state->value}, not $state->value");
+        }
 
-        return $job->state === $state ? $job : throw new NothingDone("job $id is {$job->state->value}, not $state->value");
+        return $job?->place() ?? $after;
     }
 
     /** @return list<string> */

@@ -17,8 +17,8 @@ final class Actions
     {
     }
 
-    /** @return Done|null null: there is no such action */
-    public function run(string $path, Request $request): ?Done
+    /** @return Done|Step|null null: there is no such action */
+    public function run(string $path, Request $request): Done|Step|null
     {
         return match ($path) {
             '/queue/pause' => $this->pause($request),
@@ -35,13 +35,15 @@ final class Actions
             '/job/update' => $this->onJob($request, Told::Updated, static fn (DelayQueue $queue, string $id): bool => self::raw($queue)->update($id, self::json($request))),
             '/group/pause' => $this->onGroup($request, Told::GroupClosed, static fn (DelayQueue $queue, string $group) => $queue->pause($request->field('for'), $group)),
             '/group/resume' => $this->onGroup($request, Told::GroupOpened, static fn (DelayQueue $queue, string $group) => $queue->resume($group)),
-            '/group/cancel' => $this->onGroup($request, Told::GroupCancelled, static fn (DelayQueue $queue, string $group) => $queue->cancelGroup($group)),
+            '/group/cancel' => (new ManyJobs($this->site, $request))->ofGroup(),
             '/schedule/run' => $this->onSchedule($request, Told::ScheduleRun, static fn (Schedules $schedules, string $name): bool => $schedules->runNow($name) !== null),
             '/schedule/pause' => $this->onSchedule($request, Told::SchedulePaused, static fn (Schedules $schedules, string $name): bool => $schedules->pause($name)),
             '/schedule/resume' => $this->onSchedule($request, Told::ScheduleResumed, static fn (Schedules $schedules, string $name): bool => $schedules->resume($name)),
             '/schedule/remove' => $this->onSchedule($request, Told::ScheduleRemoved, static fn (Schedules $schedules, string $name): bool => $schedules->remove($name)),
             '/worker' => $this->order($request),
-            default => str_starts_with($path, '/found/') ? (new FoundActions($this->site))->run(substr($path, 7), $request) : null,
+            default => str_starts_with($path, '/found/')
+                ? (new ManyJobs($this->site, $request))->found(substr($path, 7))
+                : null,
         };
     }
 

@@ -12,7 +12,7 @@ use ValueError;
 /** A visitor's search in a queue, from the address of a page or the fields of a form. */
 final class Find
 {
-    private const WORDS = ['tag', 'header', 'text', 'error'];
+    private const WORDS = ['tag', 'header', 'text', 'error', 'kind'];
 
     /** @param array<string, string> $words by WORDS */
     private function __construct(public readonly string $queue, public readonly State $state, public readonly array $words)
@@ -44,7 +44,7 @@ final class Find
         return ['queue' => $this->queue, 'state' => $this->state->value] + $this->words;
     }
 
-    /** @param string|null $after the id of a job to begin behind; one that has left this state: from the first on */
+    /** @param string|null $after Search::next() of the page before */
     public function in(QueueInterface $queue, ?string $after = null): Search
     {
         $search = Search::in($queue, $this->state);
@@ -52,9 +52,9 @@ final class Find
         isset($this->words['header']) && $search = $search->header(...self::header($this->words['header']));
         isset($this->words['text']) && $search = $search->payload($this->words['text']);
         isset($this->words['error']) && $search = $search->error($this->words['error']);
-        $job = $after === null ? null : $queue->peek($after);
+        isset($this->words['kind']) && $search = $search->errorKind($this->words['kind']);
 
-        return $job?->state === $this->state ? $search->after($job) : $search;
+        return $after === null ? $search : $search->after($after);
     }
 
     public function form(Site $site): Html
@@ -66,6 +66,9 @@ final class Find
             Parts::field('Header', 'header', $this->words['header'] ?? '', 'tenant: acme'),
             $site->hidesPayloads ? null : Parts::field('Payload has', 'text', $this->words['text'] ?? ''),
             Parts::field('Last error has', 'error', $this->words['error'] ?? ''),
+            isset($this->words['kind'])
+                ? Parts::field('Error of the kind', 'kind', $this->words['kind'], '', 40)
+                : null,
             Html::button('Search'),
             $this->isAll() ? null : Html::a('Show all', href: $site->url('/queue', ['queue' => $this->queue, 'state' => $this->state->value])),
             method: 'get',

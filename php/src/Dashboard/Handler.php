@@ -7,11 +7,13 @@ namespace DelayQueue\Dashboard;
 use Closure;
 use DelayQueue;
 use DelayQueue\ConnectionException;
+use DelayQueue\Dashboard\Pages\SchedulesPage;
 use DelayQueue\Database\Journal;
 use DelayQueue\Exception;
 use DelayQueue\Internal\Json;
 use DelayQueue\JobInfo;
 use DelayQueue\SealException;
+use Throwable;
 use ValueError;
 
 /**
@@ -71,14 +73,8 @@ final class Handler
                 'POST' => $this->change($request, $site),
                 default => Response::text(405, 'This takes GET and POST.'),
             };
-        } catch (ConnectionException $error) {
-            return $this->sorry(503, 'Redis cannot be reached', $error, $site);
-        } catch (ValueError $error) {
-            return $this->sorry(400, 'This is not understood', $error, $site);
-        } catch (SealException $error) {
-            return $this->sorry(409, 'This dashboard lacks the keys', $error, $site);
-        } catch (Exception $error) {
-            return $this->sorry(502, 'Redis refuses', $error, $site);
+        } catch (Exception | ValueError $error) {
+            return self::sorry($error, [Html::p(Html::stored($error->getMessage(), 2000), class: 'bad')], $site);
         }
     }
 
@@ -87,6 +83,12 @@ final class Handler
         $page = Pages::find($request->path);
         if ($page === null) {
             return Response::text(404, 'There is no such page.');
+        }
+        // The journal knows queues of long ago, and schedules may be set later.
+        $queue = $request->path === '/journal' ? null : $request->query('queue');
+        $isFirst = $request->path === '/schedules' && $queue === SchedulesPage::QUEUE;
+        if ($queue !== null && !$isFirst && !$site->hasQueue($queue)) {
+            return new Response(404, Layout::page("There is no queue $queue", NoQueue::body($queue, $site), $site));
         }
         $html = Layout::page($page->title($request), $page->body($request, $site), $site);
         $tag = '"' . hash('xxh128', $html) . '"';
@@ -106,14 +108,29 @@ final class Handler
         if ($done === null) {
             return Response::text(404, 'There is no such action.');
         }
+        $step = $done instanceof Step ? $done : null;
+        $done = $done instanceof Step ? $done->done() : $done;
         $this->changed === null || ($this->changed)(Json::withoutOrders($done->words()), $request);
+        if ($step !== null) {
+            return $step->error === null
+                ? new Response(200, Layout::page($step->title(), $step->body($site), $site))
+                : self::sorry($step->error, $step->body($site), $site);
+        }
 
         return Response::seeOther($site->url($done->page, $done->parameters + ['told' => $done->told->value]));
     }
 
-    private function sorry(int $status, string $title, \Throwable $error, Site $site): Response
+    /** @param list<Html|null> $body */
+    private static function sorry(Throwable $error, array $body, Site $site): Response
     {
-        return new Response($status, Layout::page($title, [Html::p(Html::stored($error->getMessage(), 2000), class: 'bad')], $site));
+        [$status, $title] = match (true) {
+            $error instanceof ConnectionException => [503, 'Redis cannot be reached'],
+            $error instanceof ValueError => [400, 'This is not understood'],
+            $error instanceof SealException => [409, 'This dashboard lacks the keys'],
+            default => [502, 'Redis refuses'],
+        };
+
+        return new Response($status, Layout::page($title, $body, $site));
     }
 
     private static function asset(string $path): Response

@@ -37,7 +37,14 @@ final class Layout
                 Html::a('To the content', href: '#content', class: 'skip'),
                 Html::header(
                     Html::nav(Html::ul($menu), aria_label: 'Pages'),
-                    Html::p($site->mayWrite() ? null : 'read only ', 'delayqueue ' . DelayQueue::VERSION, class: 'version'),
+                    Html::p(
+                        $site->mayWrite() ? null : 'read only · ',
+                        Html::stored($site->redis()),
+                        ' · prefix ',
+                        Html::stored($site->anywhere->prefix()),
+                        ' · delayqueue ' . DelayQueue::VERSION,
+                        class: 'version',
+                    ),
                 ),
                 Html::main(Html::h1(Html::stored($title)), self::told($site), $body, id: 'content'),
                 Html::p('', id: 'connection', role: 'status'),
@@ -51,6 +58,10 @@ final class Layout
     {
         $told = Told::tryFrom($site->request->query('told') ?? '');
 
-        return $told === null || $site->request->path === '/found' ? null : Html::p($told->sentence(max(0, (int) $site->request->query('done'))), role: 'status', class: 'told');
+        $number = static fn (string $name): int => max(0, (int) $site->request->query($name));
+
+        return $told === null
+            ? null
+            : Html::p($told->sentence($number('done'), $number('left')), role: 'status', class: 'told');
     }
 }

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Dashboard;
 
 use DelayQueue\Dashboard\Pages\ErrorsPage;
-use DelayQueue\Dashboard\Pages\FoundPage;
 use DelayQueue\Dashboard\Pages\GroupsPage;
 use DelayQueue\Dashboard\Pages\HealthPage;
 use DelayQueue\Dashboard\Pages\JobPage;
@@ -25,7 +24,6 @@ final class Pages
             '/queue' => new QueuePage(),
             '/job' => new JobPage(),
             '/errors' => new ErrorsPage(),
-            '/found' => new FoundPage(),
             '/groups' => new GroupsPage(),
             '/journal' => new JournalPage(),
             '/schedules' => new SchedulesPage(),

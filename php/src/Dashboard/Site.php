@@ -8,6 +8,7 @@ use Closure;
 use DelayQueue;
 use DelayQueue\Database\Journal;
 use DelayQueue\JobInfo;
+use DelayQueue\ServerException;
 
 /** The queues that pages look at, and how pages are linked, for one request. */
 final class Site
@@ -33,6 +34,33 @@ final class Site
     public function queue(string $name): DelayQueue
     {
         return $this->queues[$name] ??= $this->open($name);
+    }
+
+    /** Whether there is such a queue: with jobs, known though it is empty, or one that workers or this site are for. */
+    public function hasQueue(string $name): bool
+    {
+        $queue = $this->queue($name);
+        try {
+            return $name === $this->anywhere->name()
+                || $queue->partitions() > 0
+                || $queue->count() > 0
+                || $queue->isPaused()
+                || array_filter($queue->limits()) !== []
+                || $queue->receipts(limit: 1) !== []
+                || $this->anywhere->workers(queue: $name) !== []
+                || ($this->journal?->search($name, limit: 1) ?? []) !== [];
+        } catch (ServerException) {
+            return true; // this user of Redis may not look everywhere
+        }
+    }
+
+    /** Which Redis this is, without a login and without settings of the connection. */
+    public function redis(): string
+    {
+        [$place, $settings] = explode('?', $this->anywhere->dsn(), 2) + [1 => ''];
+        parse_str($settings, $known);
+
+        return preg_replace('~//[^/]*@~', '//', $place) . (is_string($known['db'] ?? null) ? "?db=$known[db]" : '');
     }
 
     /** @param array<string, string|int|null> $parameters null: left out */

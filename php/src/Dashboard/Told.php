@@ -18,7 +18,6 @@ enum Told: string
     case Found = 'found';
     case GroupClosed = 'group-closed';
     case GroupOpened = 'group-opened';
-    case GroupCancelled = 'group-cancelled';
     case ScheduleRun = 'schedule-run';
     case SchedulePaused = 'schedule-paused';
     case ScheduleResumed = 'schedule-resumed';
@@ -27,8 +26,11 @@ enum Told: string
     case Ordered = 'ordered';
     case NoWorker = 'no-worker';
 
-    /** @param int $done of many jobs: how many were changed */
-    public function sentence(int $done): string
+    /**
+     * @param int $done of many jobs: how many were changed
+     * @param int $left and how many were found and left
+     */
+    public function sentence(int $done, int $left): string
     {
         return match ($this) {
             self::Paused => 'The queue is paused: no worker gets its jobs.',
@@ -39,10 +41,10 @@ enum Told: string
             self::Rescheduled => 'The job has a new time.',
             self::Updated => 'The job has a new payload.',
             self::Unchanged => 'Nothing was changed: the job is gone, or in a state in which that cannot be done.',
-            self::Found => 'Jobs that are changed: ' . Words::number($done) . '.',
+            self::Found => 'Jobs that are changed: ' . Words::number($done) . '.'
+                . ($left === 0 ? '' : ' Jobs that are left as they are: ' . Words::number($left) . '.'),
             self::GroupClosed => 'The group is closed: no worker gets its jobs.',
             self::GroupOpened => 'The group is open again.',
-            self::GroupCancelled => 'The waiting jobs of the group were cancelled.',
             self::ScheduleRun => 'A job of the schedule was pushed.',
             self::SchedulePaused => 'The schedule is paused: it pushes nothing.',
             self::ScheduleResumed => 'The schedule goes on with its next moment.',

@@ -30,11 +30,11 @@ final class JobPages
     }
 
     /**
-     * @param JobInfo|null $after only jobs behind its place; it is in this state
+     * @param JobInfo|string|null $after only jobs behind this one, or this place; it is in this state
      *
      * @return iterable<non-empty-list<JobInfo>>
      */
-    public function pages(State $state, ?JobInfo $after = null): iterable
+    public function pages(State $state, JobInfo|string|null $after = null): iterable
     {
         if ($state === State::Reserved) {
             // A renewed lease is another place, and there are no more of them than workers hold: all at once, each by its id.

@@ -105,16 +105,17 @@ final class Jobs
     }
 
     /**
-     * @param JobInfo|null $after those behind its place in the order, whether it is there or not
+     * @param array{int, int, string}|null $after priority, microseconds, id: those behind this place
      *
      * @return list<Entry> in their order: of serving, by due time, by the end of the lease, oldest first
      */
-    public function in(State $state, ?JobInfo $after = null): array
+    public function in(State $state, ?array $after = null): array
     {
         $found = $this->having($state);
         if ($after !== null) {
-            $place = self::place($state, $after, Store::us($after->leaseUntil ?? $after->dueAt));
-            $found = array_filter($found, static fn (Entry $entry): bool => self::compare(self::placeOf($state, $entry), $place) > 0);
+            $after[0] = $state === State::Ready ? $after[0] : 0;
+            $isBehind = static fn (Entry $entry): bool => self::compare(self::placeOf($state, $entry), $after) > 0;
+            $found = array_filter($found, $isBehind);
         }
         usort($found, static fn (Entry $a, Entry $b): int => self::compare(self::placeOf($state, $a), self::placeOf($state, $b)));
 
@@ -146,18 +147,12 @@ final class Jobs
         return array_filter($this->entries, static fn (Entry $entry): bool => $entry->state($nowUs) === $state);
     }
 
-    /** @return array{int, int, string} */
+    /** @return array{int, int, string} the place of a job in the order of a state */
     private static function placeOf(State $state, Entry $entry): array
     {
-        return self::place($state, $entry->info, $entry->lease?->endsAtUs() ?? $entry->dueUs);
-    }
+        $priority = $entry->info->group === null ? $entry->info->priority : Turns::DEFAULT_PRIORITY;
 
-    /** @return array{int, int, string} the place of a job in the order of a state */
-    private static function place(State $state, JobInfo $info, int $us): array
-    {
-        $priority = $info->group === null ? $info->priority : Turns::DEFAULT_PRIORITY;
-
-        return [$state === State::Ready ? $priority : 0, $us, $info->id];
+        return [$state === State::Ready ? $priority : 0, $entry->lease?->endsAtUs() ?? $entry->dueUs, $entry->info->id];
     }
 
     /**

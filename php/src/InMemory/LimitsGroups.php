@@ -124,7 +124,7 @@ trait LimitsGroups
     }
 
     /** @return list<Entry> its jobs of this state, in the order of the group; held ones in that of their ids */
-    private function ofGroup(string $group, State $state, ?JobInfo $after): array
+    private function ofGroup(string $group, State $state, JobInfo|string|null $after): array
     {
         $this->groupName($group, 'list', 5);
         if ($after !== null) {

@@ -87,18 +87,21 @@ trait LooksAtJobs
         return $this->look($this->jobs->first(State::Buried));
     }
 
-    public function list(State $state, int $offset = 0, int $limit = 100, ?JobInfo $after = null, ?string $group = null): array
-    {
+    public function list(
+        State $state,
+        int $offset = 0,
+        int $limit = 100,
+        JobInfo|string|null $after = null,
+        ?string $group = null,
+    ): array {
         $this->arguments->atLeast(0, $offset, 'list', 'Argument #2 ($offset)');
         $this->arguments->atLeast(1, $limit, 'list', 'Argument #3 ($limit)');
         if ($group !== null) {
             return array_map($this->look(...), array_slice($this->ofGroup($group, $state, $after), $offset, $limit));
         }
-        if ($after !== null && $after->state !== $state) {
-            throw Arguments::error('list', 'Argument #4 ($after)', 'must be a job in the state that is listed');
-        }
+        $found = $this->jobs->in($state, self::place($state, $after));
 
-        return array_map($this->look(...), array_slice($this->jobs->in($state, $after), $offset, $limit));
+        return array_map($this->look(...), array_slice($found, $offset, $limit));
     }
 
     public function count(?State $state = null): int
@@ -167,5 +170,22 @@ trait LooksAtJobs
     private function look(?Entry $entry): ?JobInfo
     {
         return $this->arguments->read($this->jobs->look($entry));
+    }
+
+    /** @return array{int, int, string}|null priority, microseconds, id of JobInfo::place() */
+    private static function place(State $state, JobInfo|string|null $after): ?array
+    {
+        if ($after === null) {
+            return null;
+        }
+        $place = $after instanceof JobInfo ? $after->place() : $after;
+        if (preg_match('/^(delayed|ready|reserved|buried)\.(\d+)\.(-?\d+)\.\d+\.(.+)$/sD', $place, $found) !== 1) {
+            throw Arguments::error('list', 'Argument #4 ($after)', 'must be a job, or the place of one');
+        }
+        if ($found[1] !== $state->value) {
+            throw Arguments::error('list', 'Argument #4 ($after)', 'must be a job in the state that is listed');
+        }
+
+        return [(int) $found[2], (int) $found[3], $found[4]];
     }
 }

@@ -26,6 +26,9 @@ final class Criteria
     /** @var list<string> parts of the last error */
     public array $errors = [];
 
+    /** ErrorKind of the last error. */
+    public ?string $errorKind = null;
+
     /** Unix seconds. */
     public ?float $since = null;
 
@@ -47,6 +50,7 @@ final class Criteria
             && ($this->until === null || $job->dueAt < $this->until)
             && ($this->since === null || ($job->state === State::Buried ? $job->dueAt : $job->createdAt) >= $this->since)
             && self::containsAll($job->lastError ?? '', $this->errors)
+            && ($this->errorKind === null || ErrorKind::of($job->lastError ?? '') === $this->errorKind)
             && (!$this->lookInside() || $job->sealError === null && $this->matchInside($job));
     }
 

@@ -40,10 +40,12 @@ final class Move
     private readonly float $startedAt;
 
     /**
+     * @param float|null $startedAt Unix seconds, by Redis' clock: of a move that goes on
+     *
      * @throws ValueError when both are one queue
      * @throws SealException when the target has sealed jobs, and this object of it has no keys
      */
-    public function __construct(QueueInterface $source, QueueInterface $target)
+    public function __construct(QueueInterface $source, QueueInterface $target, ?float $startedAt = null)
     {
         if ($source === $target || MoveReceipts::areOne($source, $target)) {
             throw new ValueError(Search::class . '::moveTo(): Argument #1 ($target) must be another queue');
@@ -54,7 +56,7 @@ final class Move
         $this->isSealing = $target->prepare('')->isSealed;
         Sealed::refuseWithoutKeys($target, $this->isSealing);
         $this->receipts = new MoveReceipts($source, $target);
-        $this->startedAt = $source->now();
+        $this->startedAt = $startedAt ?? $source->now();
     }
 
     /**

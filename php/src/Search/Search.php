@@ -8,6 +8,7 @@ use Countable;
 use DateInterval;
 use DateTimeInterface;
 use DelayQueue\ConnectionException;
+use DelayQueue\Internal\Seconds;
 use DelayQueue\JobInfo;
 use DelayQueue\QueueInterface;
 use DelayQueue\SealException;
@@ -34,10 +35,21 @@ use ValueError;
  *
  * A callback for progress gets the number of jobs that are done, and of those that were read, after each page.
  *
+ * With reading() each call is a bounded pass, and next() says where another one goes on, maybe in another process:
+ *
+ *     $some = $search->reading(500);
+ *     for ($next = ''; $next !== null; $next = $pass->next()) {
+ *         $pass = $some->after($next);
+ *         $pass->kick();
+ *     }
+ *
  * @implements IteratorAggregate<int, JobInfo>
  */
 final class Search implements Countable, IteratorAggregate
 {
+    use ChoosesJobs;
+    use TellsOfPass;
+
     /** In the direction that jobs move, so that one that moves is rather met twice than missed. */
     private const STATES = [State::Delayed, State::Ready, State::Reserved, State::Buried];
 
@@ -45,16 +57,6 @@ final class Search implements Countable, IteratorAggregate
 
     /** @var list<State> that were named */
     private array $states;
-
-    private Criteria $criteria;
-
-    private ?int $limit = null;
-
-    private ?int $reading = null;
-
-    private ?JobInfo $after = null;
-
-    private ?Walk $walk = null;
 
     private function __construct(private readonly QueueInterface $queue, State ...$states)
     {
@@ -69,105 +71,6 @@ final class Search implements Countable, IteratorAggregate
     }
 
     /**
-     * Jobs with all of these tags: see Tags.
-     *
-     * @throws ValueError when one can be no tag
-     */
-    public function tag(string ...$tags): self
-    {
-        $tags = array_values($tags);
-        try {
-            Tags::of(...$tags);
-        } catch (ValueError $error) {
-            throw new ValueError(str_replace(Tags::class . '::of', self::class . '::tag', $error->getMessage()), 0, $error);
-        }
-
-        return $this->with(static fn (Criteria $criteria) => array_push($criteria->tags, ...$tags));
-    }
-
-    /** Jobs whose header has this value. */
-    public function header(string $name, string $value): self
-    {
-        self::check($name !== '', 'header', 'Argument #1 ($name) must not be empty');
-        $isNew = ($this->criteria->headers[$name] ?? $value) === $value;
-        self::check($isNew, 'header', "Argument #2 (\$value) must be the value that \"$name\" was given before");
-
-        return $this->with(static fn (Criteria $criteria) => $criteria->headers[$name] = $value);
-    }
-
-    /** Jobs whose payload has this in it, byte by byte: the JSON, where payloads are JSON. */
-    public function payload(string $part): self
-    {
-        self::check($part !== '', 'payload', 'Argument #1 ($part) must not be empty');
-
-        return $this->with(static fn (Criteria $criteria) => $criteria->payloads[] = $part);
-    }
-
-    /** Jobs whose last error has this in it. */
-    public function error(string $part): self
-    {
-        self::check($part !== '', 'error', 'Argument #1 ($part) must not be empty');
-
-        return $this->with(static fn (Criteria $criteria) => $criteria->errors[] = $part);
-    }
-
-    /** Jobs that were pushed since then, by the clock of their producers; buried ones that were buried since then. */
-    public function since(DateTimeInterface $moment): self
-    {
-        return $this->with(static fn (Criteria $criteria) => $criteria->since = (float) $moment->format('U.u'));
-    }
-
-    /**
-     * Jobs that are due at $from or later, and before $until. The time of a buried job is when it was buried.
-     *
-     * @throws ValueError when no moment is given, or none is between them
-     */
-    public function dueBetween(?DateTimeInterface $from, ?DateTimeInterface $until): self
-    {
-        self::check($from !== null || $until !== null, 'dueBetween', 'Argument #1 ($from) or argument #2 ($until) must be a moment');
-        self::check($from === null || $until === null || $from < $until, 'dueBetween', 'Argument #2 ($until) must be later than argument #1 ($from)');
-
-        return $this->with(static function (Criteria $criteria) use ($from, $until): void {
-            $criteria->from = $from === null ? null : (float) $from->format('U.u');
-            $criteria->until = $until === null ? null : (float) $until->format('U.u');
-        });
-    }
-
-    /** At most so many jobs. */
-    public function limit(int $limit): self
-    {
-        self::check($limit >= 1, 'limit', 'Argument #1 ($limit) must be greater than or equal to 1');
-        $search = $this->with();
-        $search->limit = $limit;
-
-        return $search;
-    }
-
-    /** Reads at most so many jobs: for a request that may not last. The next one goes on behind the job that lastLeft() tells. */
-    public function reading(int $atMost): self
-    {
-        self::check($atMost >= 1, 'reading', 'Argument #1 ($atMost) must be greater than or equal to 1');
-        $search = $this->with();
-        $search->reading = $atMost;
-
-        return $search;
-    }
-
-    /**
-     * Begins behind the place of this job, whether it is still there or not.
-     *
-     * @throws ValueError when its state is not searched
-     */
-    public function after(JobInfo $job): self
-    {
-        self::check($this->states === [] || in_array($job->state, $this->states, true), 'after', 'Argument #1 ($job) must be in a state that is searched');
-        $search = $this->with();
-        $search->after = $job;
-
-        return $search;
-    }
-
-    /**
      * @return Traversable<int, JobInfo>
      *
      * @throws SealException when it is about payloads or headers, and the queue lacks the keys of a sealed job
@@ -175,7 +78,7 @@ final class Search implements Countable, IteratorAggregate
      */
     public function getIterator(): Traversable
     {
-        yield from $this->begin(self::STATES, 'getIterator')->jobs();
+        yield from $this->begin(self::STATES, 'getIterator')[0]->jobs();
     }
 
     /**
@@ -187,7 +90,7 @@ final class Search implements Countable, IteratorAggregate
      */
     public function count(?callable $progress = null): int
     {
-        return $this->begin(self::STATES, 'count')->each(count(...), $progress);
+        return $this->begin(self::STATES, 'count')[0]->each(count(...), $progress);
     }
 
     /**
@@ -203,7 +106,7 @@ final class Search implements Countable, IteratorAggregate
     {
         $cancel = fn (array $jobs): int => $jobs === [] ? 0 : $this->queue->cancel(...array_column($jobs, 'id'));
 
-        return $this->begin(self::STATES, 'cancel')->each($cancel, $progress);
+        return $this->begin(self::STATES, 'cancel')[0]->each($cancel, $progress);
     }
 
     /**
@@ -221,16 +124,17 @@ final class Search implements Countable, IteratorAggregate
      */
     public function kick(int|float|string|DateInterval|null $spread = null, bool $resetAttempts = true, ?callable $progress = null): int
     {
-        if ($spread === null) {
-            $walk = $this->begin([State::Buried, State::Delayed], 'kick', [State::Buried]);
+        if ($spread !== null) {
+            $seconds = Seconds::positive($spread, self::class . '::kick', 'Argument #1 ($spread)');
 
-            return $walk->eachOne(fn (JobInfo $job): bool => $this->queue->kickJob($job->id, $resetAttempts), $progress);
+            return $this->kickOver($seconds, $progress);
         }
-        $times = Times::spread($this->queue, $spread, self::class . '::kick', 'Argument #1 ($spread)');
-        $times->over($this->begin([State::Buried], 'kick')->each(count(...)));
-        $bringBack = fn (JobInfo $job): bool => $this->queue->reschedule($job->id, $times->next());
+        [$walk, $position] = $this->begin([State::Buried, State::Delayed], 'kick', [State::Buried]);
+        $position->startedUs($this->queue);
+        $kick = fn (JobInfo $job): ?bool
+            => $position->isBuriedSince($job) ? null : $this->queue->kickJob($job->id, $resetAttempts);
 
-        return $this->begin([State::Buried], 'kick')->eachOne($bringBack, $progress);
+        return $walk->eachOne($kick, $progress);
     }
 
     /**
@@ -246,10 +150,17 @@ final class Search implements Countable, IteratorAggregate
      */
     public function reschedule(int|float|string|DateInterval|DateTimeInterface $delay, ?callable $progress = null): int
     {
-        $times = Times::after($this->queue, $delay, self::class . '::reschedule', 'Argument #1 ($delay)');
-        $walk = $this->begin(self::NOT_HELD, 'reschedule');
+        $seconds = $delay instanceof DateTimeInterface
+            ? null
+            : Seconds::of($delay, self::class . '::reschedule', 'Argument #1 ($delay)');
+        [$walk, $position] = $this->begin(self::NOT_HELD, 'reschedule');
+        $startedUs = $position->startedUs($this->queue);
+        $times = $seconds === null ? Times::at($position, $delay) : Times::after($position, $startedUs, $seconds);
         // Moved jobs come by again behind the others.
-        $reschedule = fn (JobInfo $job): ?bool => $times->hasGiven($job->dueAt) ? null : $this->queue->reschedule($job->id, $times->next());
+        $isDone = static fn (JobInfo $job): bool
+            => $job->state === State::Buried ? $position->isBuriedSince($job) : $times->hasGiven($job->dueAt);
+        $reschedule = fn (JobInfo $job): ?bool
+            => $isDone($job) ? null : $this->queue->reschedule($job->id, $times->next());
 
         return $walk->eachOne($reschedule, $progress);
     }
@@ -269,70 +180,65 @@ final class Search implements Countable, IteratorAggregate
      */
     public function moveTo(QueueInterface $target, ?callable $progress = null): int
     {
-        $walk = $this->begin(self::NOT_HELD, 'moveTo');
-        $move = new Move($this->queue, $target);
+        [$walk, $position] = $this->begin(self::NOT_HELD, 'moveTo');
+        $move = new Move($this->queue, $target, $position->startedUs($this->queue) / 1_000_000);
 
         return $move->settle() + $walk->eachOne($move->move(...), $progress);
     }
 
-    /** How many jobs the last pass has read. */
-    public function read(): int
+    /**
+     * Brings the buried jobs back over some time. How many they are is counted first; with reading() by passes of their
+     * own, which do nothing else.
+     *
+     * @param (callable(int, int): void)|null $progress
+     */
+    private function kickOver(float $seconds, ?callable $progress): int
     {
-        return $this->walk->read ?? 0;
-    }
+        [$walk, $position] = $this->begin([State::Buried], 'kick');
+        $startedUs = $position->startedUs($this->queue);
+        if ($position->isCounting) {
+            $isNew = static fn (JobInfo $job): bool => !$position->isBuriedSince($job);
+            $position->counted += $walk->each(static fn (array $jobs): int => count(array_filter($jobs, $isNew)));
+            if (!$walk->hasEnded && !$walk->hasFound($this->limit)) {
+                return 0;
+            }
+            [$position->isCounting, $position->place] = [false, ''];
+            $this->walk = $walk = $this->walk($position, [State::Buried]);
+            if ($this->reading !== null) {
+                return 0;
+            }
+        }
+        $times = Times::spread($position, $startedUs, $seconds);
+        $bringBack = fn (JobInfo $job): ?bool
+            => $position->isBuriedSince($job) ? null : $this->queue->reschedule($job->id, $times->next());
 
-    /** Where the last pass has stopped: the last job that it has read. */
-    public function last(): ?JobInfo
-    {
-        return $this->walk?->last;
-    }
-
-    /** The last job that the last pass has read and not found: it keeps its place, so another process can begin behind it. */
-    public function lastLeft(): ?JobInfo
-    {
-        return $this->walk?->lastLeft;
-    }
-
-    /** Whether the last pass has ended at limit() or reading(), so that there may be more jobs. */
-    public function isCut(): bool
-    {
-        return $this->walk->isCut ?? false;
-    }
-
-    /** How many jobs the last pass has found and left as they are. */
-    public function skipped(): int
-    {
-        return $this->walk->skipped ?? 0;
+        return $walk->eachOne($bringBack, $progress);
     }
 
     /**
      * @param list<State> $possible
      * @param list<State> $usual where no state was named
+     *
+     * @return array{Walk, Position}
      */
-    private function begin(array $possible, string $method, array $usual = []): Walk
+    private function begin(array $possible, string $method, array $usual = []): array
     {
         foreach ($this->states as $state) {
             self::check(in_array($state, $possible, true), $method, "there are no $state->value jobs to do this with");
         }
         $states = $this->states ?: ($usual ?: $possible);
-        $isPlace = $this->after === null || in_array($this->after->state, $states, true);
-        self::check($isPlace, $method, "it cannot begin behind a job that is {$this->after?->state->value}");
+        $first = $this->from?->state();
+        $isPlace = $first === null || in_array($first, $states, true);
+        self::check($isPlace, $method, "it cannot begin behind a job that is {$first?->value}");
+        $this->position = clone ($this->from ?? Position::first());
+        $this->walk = $this->walk($this->position, $states);
 
-        return $this->walk = new Walk($this->queue, $states, $this->criteria, $this->limit, $this->reading, $this->after);
+        return [$this->walk, $this->position];
     }
 
-    /** @param (callable(Criteria): mixed)|null $change */
-    private function with(?callable $change = null): self
+    /** @param list<State> $states */
+    private function walk(Position $from, array $states): Walk
     {
-        $search = clone $this;
-        [$search->walk, $search->criteria] = [null, clone $this->criteria];
-        $change === null || $change($search->criteria);
-
-        return $search;
-    }
-
-    private static function check(bool $isRight, string $method, string $fault): void
-    {
-        $isRight || throw new ValueError(self::class . "::$method(): $fault");
+        return new Walk($this->queue, $states, $this->criteria, $this->limit, $this->reading, $from);
     }
 }

@@ -9,7 +9,6 @@ use DateTimeImmutable;
 use DateTimeInterface;
 use DelayQueue\Internal\Moment;
 use DelayQueue\Internal\Seconds;
-use DelayQueue\QueueInterface;
 use ValueError;
 
 /**
@@ -19,48 +18,37 @@ use ValueError;
  */
 final class Times
 {
-    private int $given = 0;
-
-    private function __construct(private readonly int $firstUs, private float $stepUs)
-    {
+    private function __construct(
+        private readonly Position $position,
+        private readonly int $firstUs,
+        private readonly float $stepUs,
+    ) {
     }
 
     /**
      * After a delay the jobs are a microsecond apart, since Redis serves jobs of one moment in the order of their ids.
      *
-     * @param string $method and the argument of it, for errors
-     *
-     * @throws ValueError
+     * @param float $seconds from when the first pass began
      */
-    public static function after(QueueInterface $queue, int|float|string|DateInterval|DateTimeInterface $delay, string $method, string $argument): self
+    public static function after(Position $position, int $startedUs, float $seconds): self
     {
-        if ($delay instanceof DateTimeInterface) {
-            return new self(self::us((float) $delay->format('U.u')), 0);
-        }
-        $seconds = Seconds::of($delay, $method, $argument);
-
-        return new self(self::us($queue->now()) + self::us($seconds), 1);
+        return new self($position, $startedUs + self::us($seconds), 1);
     }
 
-    /**
-     * @param string $method and the argument of it, for errors
-     *
-     * @throws ValueError
-     */
-    public static function spread(QueueInterface $queue, int|float|string|DateInterval $length, string $method, string $argument): self
+    public static function at(Position $position, DateTimeInterface $moment): self
     {
-        return new self(self::us($queue->now()), 1_000_000 * Seconds::positive($length, $method, $argument));
+        return new self($position, self::us((float) $moment->format('U.u')), 0);
     }
 
-    /** Spreads so many jobs. */
-    public function over(int $jobs): void
+    /** @param float $seconds over which all counted jobs come back */
+    public static function spread(Position $position, int $startedUs, float $seconds): self
     {
-        $this->stepUs /= max(1, $jobs);
+        return new self($position, $startedUs, 1_000_000 * $seconds / max(1, $position->counted));
     }
 
     public function next(): DateTimeImmutable
     {
-        return Moment::of(($this->firstUs + (int) ($this->stepUs * $this->given++)) / 1_000_000);
+        return Moment::of(($this->firstUs + (int) ($this->stepUs * $this->position->given++)) / 1_000_000);
     }
 
     /** Whether a job is due at a time of next(). */
@@ -68,10 +56,10 @@ final class Times
     {
         $us = self::us($dueAt) - $this->firstUs;
 
-        return $this->given > 0 && $us >= 0 && $us <= $this->stepUs * ($this->given - 1);
+        return $this->position->given > 0 && $us >= 0 && $us <= $this->stepUs * ($this->position->given - 1);
     }
 
-    private static function us(float $seconds): int
+    public static function us(float $seconds): int
     {
         return (int) round($seconds * 1_000_000);
     }

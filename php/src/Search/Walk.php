@@ -18,22 +18,24 @@ use DelayQueue\State;
  */
 final class Walk
 {
+    private const PAGE = 200;
+
     /** How many jobs it has read. */
     public int $read = 0;
-
-    /** The last one of them. */
-    public ?JobInfo $last = null;
-
-    /** The last one of them that was not found. */
-    public ?JobInfo $lastLeft = null;
-
-    /** It has ended because it has found, or read, as many as it should. */
-    public bool $isCut = false;
 
     /** How many jobs it has found that were left as they are. */
     public int $skipped = 0;
 
+    /** Whether it has met all jobs that there are. */
+    public bool $hasEnded = false;
+
     private int $found = 0;
+
+    /** How many jobs it has read, with those that have come by before. */
+    private int $met = 0;
+
+    /** The last job that it is done with. */
+    public ?JobInfo $last = null;
 
     private readonly int $partitions;
 
@@ -41,15 +43,15 @@ final class Walk
 
     /**
      * @param list<State> $states in their order
-     * @param JobInfo|null $after in one of these states
+     * @param Position $from in one of these states
      */
     public function __construct(
         private readonly QueueInterface $queue,
         private readonly array $states,
         private readonly Criteria $criteria,
-        private readonly ?int $limit = null,
-        private readonly ?int $reading = null,
-        private readonly ?JobInfo $after = null,
+        private readonly ?int $limit,
+        private readonly ?int $reading,
+        private readonly Position $from,
     ) {
         $prepared = $queue->prepare('');
         [$this->partitions, $this->hasKeys] = [$prepared->partitions, $prepared->isSealed];
@@ -60,14 +62,34 @@ final class Walk
     {
         foreach ($this->all() as $page) {
             foreach ($page as $job) {
-                if ($this->isFound($job)) {
+                $isFound = $this->isFound($job);
+                $this->last = $job;
+                if ($isFound) {
                     yield $job;
                 }
-                if ($this->isCut) {
+                if ($this->isFull()) {
                     return;
                 }
             }
         }
+        $this->hasEnded = true;
+    }
+
+    /** The place behind which another pass goes on; '' is the beginning. A page whose change has failed comes again. */
+    public function place(): string
+    {
+        return $this->last?->place() ?? $this->from->place;
+    }
+
+    public function hasFound(?int $limit): bool
+    {
+        return $this->found === $limit;
+    }
+
+    /** Whether it has found as many jobs as it may, or has read as many. */
+    private function isFull(): bool
+    {
+        return $this->found === $this->limit || $this->met === $this->reading;
     }
 
     /**
@@ -103,7 +125,6 @@ final class Walk
             $this->read -= $again;
             $this->skipped -= $again;
             $this->found -= $again;
-            $this->isCut = $this->found === $this->limit;
 
             return count(array_filter($answers));
         }, $progress);
@@ -116,18 +137,20 @@ final class Walk
             // Where some of those that are found do not count, a page goes on behind the limit.
             for ($at = 0; $at < count($page);) {
                 $found = [];
-                while ($at < count($page) && !$this->isCut) {
+                while ($at < count($page) && !$this->isFull()) {
                     $job = $page[$at++];
                     if ($this->isFound($job)) {
                         $found[] = $job;
                     }
                 }
                 yield $found;
-                if ($this->isCut) {
+                $this->last = $page[$at - 1];
+                if ($this->isFull()) {
                     return;
                 }
             }
         }
+        $this->hasEnded = true;
     }
 
     /** @throws SealException when the queue object lacks the keys to look */
@@ -137,11 +160,9 @@ final class Walk
             throw new SealException("queue $job->queue needs keys: job '$job->id' is sealed");
         }
         ++$this->read;
-        $this->last = $job;
+        ++$this->met;
         $isFound = $this->criteria->match($job);
         $this->found += $isFound ? 1 : 0;
-        $this->lastLeft = $isFound ? $this->lastLeft : $job;
-        $this->isCut = $this->found === $this->limit || $this->read === $this->reading;
 
         return $isFound;
     }
@@ -149,14 +170,11 @@ final class Walk
     /** @return iterable<int, non-empty-list<JobInfo>> */
     private function all(): iterable
     {
-        $pages = new JobPages($this->queue);
-        $hasBegun = $this->after === null;
-        foreach ($this->states as $state) {
-            $hasBegun = $hasBegun || $state === $this->after->state;
-            if (!$hasBegun) {
-                continue;
-            }
-            foreach ($pages->pages($state, $state === $this->after?->state ? $this->after : $this->lastBefore($state)) as $page) {
+        $pages = new JobPages($this->queue, min(self::PAGE, $this->reading ?? self::PAGE));
+        $first = $this->from->state();
+        foreach (array_slice($this->states, (int) array_search($first, $this->states, true)) as $state) {
+            $after = $state === $first ? $this->from->place : $this->lastBefore($state);
+            foreach ($pages->pages($state, $after) as $page) {
                 yield $page;
                 if ($this->isBehind($state, end($page))) {
                     break;

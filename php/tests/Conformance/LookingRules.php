@@ -56,6 +56,7 @@ trait LookingRules
             $this->assertSame(array_slice($all, $at + 2, 2), $names($queue->list($state, 1, 2, $queue->peek($job->id))));
             $queue->cancel($job->id);
             $this->assertSame(array_slice($all, $at + 1), $names($queue->list($state, after: $job)), "behind $job->id, which is gone");
+            $this->assertSame(array_slice($all, $at + 1), $names($queue->list($state, after: $job->place())), "behind the place of $job->id");
         }
     }
 
@@ -68,6 +69,10 @@ trait LookingRules
         $this->assertSame(
             'ValueError: list(): Argument #4 ($after) must be a job in the state that is listed',
             self::thrown(static fn () => $queue->list(State::Delayed, after: $job)),
+        );
+        $this->assertSame(
+            'ValueError: list(): Argument #4 ($after) must be a job, or the place of one',
+            self::thrown(static fn () => $queue->list(State::Delayed, after: 'a')),
         );
     }
 

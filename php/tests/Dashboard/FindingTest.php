@@ -16,31 +16,6 @@ use RuntimeException;
 /** The dashboard finds jobs, errors and queues in trouble, page by page, and changes all that it has found. */
 final class FindingTest extends DashboardCase
 {
-    public function testManyJobsAreChangedInBoundedSteps(): void
-    {
-        $queue = $this->delayQueue();
-        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'delay' => 60 + $n, 'headers' => $n % 3 === 0 ? Tags::of('third') : []], range(0, 1199)));
-        $form = ['queue' => $queue->name(), 'state' => 'delayed', 'tag' => 'third', 'total' => '1200'];
-        $steps = 0;
-        for ($path = '/found/cancel'; ; ++$steps) {
-            $answer = $this->handler()->handle($this->change($path, $form));
-            $this->assertSame(303, $answer->status, $answer->body);
-            $address = parse_url($answer->headers['location']);
-            parse_str($address['query'], $query);
-            if ($address['path'] !== '/dq/found') {
-                break;
-            }
-            $page = $this->handler()->handle(new Request('GET', '/found', $query))->body;
-            $this->assertStringContainsString('<progress', $page);
-            preg_match_all('/<input type="hidden" name="([^"]*)" value="([^"]*)">/', $page, $fields);
-            $form = array_combine($fields[1], $fields[2]);
-        }
-        $this->assertSame([2, 800, '400', 'third', 'found'], [$steps, $queue->count(), $query['done'], $query['tag'], $query['told']]);
-        $page = $this->handler()->handle(new Request('GET', '/queue', $query))->body;
-        $this->assertStringContainsString('Jobs that are changed: 400.', $page);
-        $this->assertStringContainsString('No job was found.', $page);
-    }
-
     public function testALookThroughAllQueuesFindsThoseInTroubleAndSaysHowFarItHasCome(): void
     {
         for ($n = 0; $n < 120; ++$n) {
@@ -52,7 +27,7 @@ final class FindingTest extends DashboardCase
         $this->delayQueue('q051')->push(1); // nobody works on it
         $get = fn (array $query): string => $this->handler()->handle(new Request('GET', '/', $query))->body;
         $this->assertStringContainsString('href="/?look=1"', $get([]));
-        foreach ([[[], 'q007', '50 of 120', 'look=1&amp;from=50'], [['from' => '50'], 'q051', '100 of 120', 'look=1&amp;from=100'], [['from' => '100'], 'q110', '120 of 120', 'All queues']] as [$query, $name, $far, $on]) {
+        foreach ([[[], 'q007', '50 of 120', 'look=1&amp;from=q050'], [['from' => 'q050'], 'q051', '100 of 120', 'look=1&amp;from=q100'], [['from' => 'q100'], 'q110', '120 of 120', 'All queues']] as [$query, $name, $far, $on]) {
             $page = $get(['look' => '1'] + $query);
             $this->assertSame(1, preg_match_all('~<tr><td><a href="/queue\?queue=(q\d+)"~', $page, $found));
             $this->assertSame([$name], $found[1]);
@@ -60,6 +35,48 @@ final class FindingTest extends DashboardCase
             $this->assertStringContainsString($on, $page);
             $this->assertStringNotContainsString('data-live', $page, 'the next rows stay');
         }
+    }
+
+    public function testTheNextPageGoesOnWhenTheJobsAtItsBorderHaveGone(): void
+    {
+        $queue = $this->delayQueue(options: ['maxAttempts' => 1]);
+        foreach (['ready', 'delayed', 'buried'] as $state) {
+            $queue->purge();
+            $job = static fn (int $n): array => ['payload' => $n, 'id' => "p$n", 'delay' => $state === 'delayed' ? 60 : 0];
+            $queue->pushMany(array_map($job, range(0, 199)));
+            $state === 'buried' && $queue->drain(static fn () => throw new RuntimeException('no'));
+            [$first, $next] = $this->idsOf(['queue' => $queue->name(), 'state' => $state]);
+            [$second] = $this->idsOf(['after' => $next, 'queue' => $queue->name(), 'state' => $state]);
+            $this->assertSame([50, 50, []], [count($first), count($second), array_intersect($first, $second)], $state);
+            $queue->cancel($first[49], ...array_slice($first, 0, 20));
+            $this->assertSame($second, $this->idsOf(['after' => $next, 'queue' => $queue->name(), 'state' => $state])[0], $state);
+            $queue->cancel(...$first, ...$second);
+            $third = $this->idsOf(['after' => $next, 'queue' => $queue->name(), 'state' => $state])[0];
+            $this->assertSame([50, []], [count($third), array_intersect($third, $first, $second)], $state);
+        }
+    }
+
+    public function testTheNextPageOfQueuesGoesOnWhenAQueueHasGone(): void
+    {
+        for ($n = 0; $n < 60; ++$n) {
+            $this->delayQueue(sprintf('q%03d', $n))->push(1, delay: '1h', id: 'a');
+        }
+        $queues = function (string $query): array {
+            parse_str(html_entity_decode($query), $parameters);
+            $page = $this->handler()->handle(new Request('GET', '/', $parameters))->body;
+            preg_match_all('~<tr><td><a href="/queue\?queue=(q\d+)"~', $page, $found);
+            preg_match('~<a href="/\?([^"]*)">Next~', $page, $next);
+            sort($found[1]);
+
+            return [$found[1], $next[1] ?? ''];
+        };
+        [$first, $next] = $queues('');
+        $this->delayQueue('q003')->purge();
+        $this->delayQueue('q003')->forget();
+        $this->delayQueue('q050')->purge();
+        $this->delayQueue('q050')->forget();
+        $this->assertSame(['q000', 'q049'], [$first[0], $first[49]]);
+        $this->assertSame(array_map(static fn (int $n): string => "q0$n", range(51, 59)), $queues($next)[0]);
     }
 
     public function testErrorsAreCountedPageByPage(): void
@@ -70,7 +87,7 @@ final class FindingTest extends DashboardCase
         $get = fn (array $query): string => $this->handler()->handle(new Request('GET', '/errors', $query + ['queue' => 'errors']))->body;
         $first = $get([]);
         $this->assertStringContainsString('<td class="number">500</td>', $first);
-        $this->assertSame(1, preg_match('~href="/errors\?queue=errors&amp;after=([\w-]+)"~', $first, $next), $first);
+        $this->assertSame(1, preg_match('~href="/errors\?queue=errors&amp;after=([\w.-]+)"~', $first, $next), $first);
         $second = $get(['after' => $next[1]]);
         $this->assertSame(2, substr_count($second, '<td class="number">10</td>'));
         $this->assertStringNotContainsString('Read further', $second);
@@ -95,9 +112,9 @@ final class FindingTest extends DashboardCase
         $queue->drain(static fn (Job $job) => throw new RuntimeException("{$job->payload}: timeout after 30 s"));
         $name = $queue->name();
         $errors = $this->handler()->handle(new Request('GET', '/errors', ['queue' => $name]))->body;
-        $this->assertSame(2, substr_count($errors, ': timeout after </bdi>'));
+        $this->assertSame(2, substr_count($errors, ': timeout after #</bdi>'));
         $do = fn (string $action, array $form): string => $this->handler()->handle($this->change("/found/$action", $form + ['queue' => $name]))->headers['location'] ?? 'none';
-        $this->assertStringEndsWith('done=1&told=found', $do('kick', ['state' => 'buried', 'error' => 'x: timeout']));
+        $this->assertStringEndsWith('change=kick&done=1&left=0&told=found', $do('kick', ['state' => 'buried', 'error' => 'x: timeout']));
         $this->assertSame([State::Ready, State::Buried], [$queue->peek('a')->state, $queue->peek('b')->state]);
         $do('reschedule', ['state' => 'delayed', 'delay' => '4h', 'text' => 'z']);
         $this->assertEqualsWithDelta($queue->now() + 4 * 3600, $queue->peek('c')->dueAt, 60);
@@ -119,5 +136,19 @@ final class FindingTest extends DashboardCase
             $page = $masked->handle(new Request('GET', '/queue', ['queue' => $queue->name(), 'state' => 'ready', 'text' => $guess]))->body;
             $this->assertStringContainsString('id=a"', $page);
         }
+    }
+
+    /**
+     * @param array<string, string> $query
+     *
+     * @return array{list<string>, string} the jobs of a page, and where the next page begins
+     */
+    private function idsOf(array $query): array
+    {
+        $page = $this->handler()->handle(new Request('GET', '/queue', $query))->body;
+        preg_match_all('/id=(p\d+)"/', $page, $ids);
+        preg_match('/after=([^"&]+)"/', $page, $next);
+
+        return [array_values(array_unique($ids[1])), rawurldecode($next[1] ?? '')];
     }
 }

@@ -145,7 +145,7 @@ final class HandlerTest extends DashboardCase
         $queue->push(str_repeat('x', 1_000_000), id: 'long');
         $queue->reserveJob($evil)->fail(new RuntimeException($evil));
         foreach ([['/queue', ['state' => 'buried']], ['/queue', ['state' => 'ready']], ['/job', ['id' => $evil]], ['/job', ['id' => "rtl\u{202E}live"]], ['/job', ['id' => 'long']], ['/job', ['id' => $evil . '!']],
-            ['/queue', ['state' => $evil, 'range' => $evil, 'after' => $evil]], ['/', ['name' => $evil]], ['/workers', ['queue' => $queue->name(), 'told' => $evil]]] as [$path, $query]) {
+            ['/queue', ['state' => $evil, 'range' => $evil, 'after' => $queue->peek($evil)->place()]], ['/', ['name' => $evil]], ['/workers', ['queue' => $queue->name(), 'told' => $evil]]] as [$path, $query]) {
             $page = $this->handler()->handle(new Request('GET', $path, $query + ['queue' => $queue->name()]));
             $this->assertSame(200, $page->status, $path . $page->body);
             $this->assertStringNotContainsString('<script>a', $page->body);
@@ -232,7 +232,7 @@ final class HandlerTest extends DashboardCase
         $this->assertTrue($queue->isPaused('<b>g'));
         $this->assertStringEndsWith('told=group-opened', $do('resume'));
         $this->assertFalse($queue->isPaused('<b>g'));
-        $this->assertStringEndsWith('told=group-cancelled', $do('cancel'));
+        $this->assertStringEndsWith('done=1&left=0&told=found', $do('cancel'));
         $this->assertSame(0, $queue->count());
     }
 

@@ -10,6 +10,7 @@ use PHPUnit\Framework\TestCase;
 /** Searches work on any queue: the rules are tested on Redis, with partitions, and in memory. */
 abstract class SearchCase extends TestCase
 {
+    use BoundedRules;
     use BulkRules;
     use MoveRules;
     use SearchRules;

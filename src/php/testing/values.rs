@@ -2,7 +2,7 @@
 
 use super::check;
 use crate::core::groups::GroupStats;
-use crate::core::job::{Due, JobId, JobInfo, JobOptions, NewJob, State};
+use crate::core::job::{DEFAULT_PRIORITY, Due, JobId, JobInfo, JobOptions, NewJob, Place, State};
 use crate::core::queue::{PushOnce, Stats};
 use crate::core::registry::{Activity, Headcount};
 use crate::php::call::Call;
@@ -10,7 +10,7 @@ use crate::php::classes::properties::JobInfo as InfoProperties;
 use crate::php::convert::ArrayKey;
 use crate::php::delay_queue::DelayQueue;
 use crate::php::exceptions::set_property;
-use crate::php::object::{Properties, property, unfilled};
+use crate::php::object::{self, Properties, property, unfilled};
 use crate::php::once::{self, once_job};
 use crate::php::origin::Origin;
 use crate::php::payload::Format;
@@ -18,6 +18,7 @@ use crate::php::push::Fields;
 use crate::php::unwind::{Outcome, Unwind};
 use crate::php::{args, convert, groups, job_info, stats, sys, times};
 use ext_php_rs::types::Zval;
+use std::cell::OnceCell;
 
 /// The job that `push()` would store, or `pushOnce()`, its arguments checked as there.
 pub fn new_job(call: &Call) -> Outcome<Zval> {
@@ -119,7 +120,7 @@ pub fn job_info(call: &Call) -> Outcome<Zval> {
     if let Some((key, _)) = changes.iter().find(|(key, _)| !InfoProperties::NAMES.contains(&key.as_str())) {
         return Err(unknown(key));
     }
-    let mut made = unfilled(InfoProperties::class(), job_info::JobInfo { place: None })?;
+    let mut made = unfilled(InfoProperties::class(), job_info::JobInfo { place: OnceCell::new() })?;
     let Some(object) = made.object_mut() else { return Err(Unwind::Thrown) };
     for name in InfoProperties::NAMES {
         let change = changes.iter().find(|(key, _)| key == name).map(|(_, value)| value);
@@ -135,7 +136,26 @@ pub fn job_info(call: &Call) -> Outcome<Zval> {
             return Err(Unwind::Thrown);
         }
     }
+    if let (Some(inside), Some(place)) = (object::inside::<job_info::JobInfo>(&made), place(&made)) {
+        let _ = inside.place.set(place);
+    }
     Ok(made)
+}
+
+/// Where the properties of a job say that it is; `None`: no queue has such an id or priority.
+fn place(job: &Zval) -> Option<Place> {
+    let is = |name| property::<InfoProperties>(job.object()?, name).filter(|value| !value.is_null());
+    let seconds = is("leaseUntil").or_else(|| is("dueAt"))?.double()?;
+    let priority =
+        if is("group").is_some() { DEFAULT_PRIORITY } else { u32::try_from(is("priority")?.long()?).ok()? };
+
+    Some(Place {
+        state: args::state(is("state")?, Origin::Argument(1)).ok()?,
+        priority,
+        at_us: (seconds * 1e6).round() as i64,
+        id: JobId::new(is("id")?.zend_str()?.as_bytes()).ok()?,
+        partition: 0,
+    })
 }
 
 fn unknown(key: &str) -> Unwind {

@@ -12,16 +12,14 @@ use DelayQueue\Dashboard\Request;
 use DelayQueue\Dashboard\Site;
 use DelayQueue\Dashboard\Words;
 use DelayQueue\JobInfo;
+use DelayQueue\Search\ErrorKind;
 use DelayQueue\State;
 
-/** Buried jobs by their errors, the most frequent first. Errors that begin alike, up to the first digit, are of one kind. */
+/** Buried jobs by the kinds of their errors, the most frequent first. */
 final class ErrorsPage implements Page
 {
     private const READ = 500;
     private const SHOWN = 50;
-
-    /** A shorter beginning tells too little. */
-    private const SHORTEST = 12;
 
     public function title(Request $request): string
     {
@@ -35,7 +33,7 @@ final class ErrorsPage implements Page
         $search = Find::of($name, State::Buried, static fn (): ?string => null, false)->in($site->queue($name), $after)->reading(self::READ);
         $kinds = [];
         foreach ($search as $job) {
-            $kind = self::kind($job->lastError ?? '');
+            $kind = ErrorKind::of($job->lastError ?? '');
             $kinds[$kind] ??= ['number' => 0, 'first' => $job->dueAt, 'last' => $job->dueAt, 'job' => $job];
             ++$kinds[$kind]['number'];
             $kinds[$kind]['first'] = min($kinds[$kind]['first'], $job->dueAt);
@@ -56,9 +54,12 @@ final class ErrorsPage implements Page
                     'No job is buried.',
                 ),
             ),
-            $after === null && !$search->isCut() ? null : Html::nav(
+            $after === null && $search->next() === null ? null : Html::nav(
                 Words::number($search->read()) . ' buried jobs were read' . ($after === null ? '. ' : ', behind those of the page before. '),
-                $search->isCut() ? Html::a('Read further', href: $site->url('/errors', ['queue' => $name, 'after' => $search->last()?->id])) : null,
+                $search->next() === null ? null : Html::a(
+                    'Read further',
+                    href: $site->url('/errors', ['queue' => $name, 'after' => $search->next()]),
+                ),
                 aria_label: 'Pages of errors',
             ),
         ];
@@ -75,18 +76,13 @@ final class ErrorsPage implements Page
 
         return [
             Words::number($kind['number']),
-            $text === '' ? 'none' : Html::a(Html::stored($text, 200), href: $site->url('/queue', ['queue' => $name, 'state' => 'buried', 'error' => $text])),
+            $text === '' ? 'none' : Html::a(
+                Html::stored($text, 200),
+                href: $site->url('/queue', ['queue' => $name, 'state' => 'buried', 'kind' => $text]),
+            ),
             Words::moment($kind['first'], $now),
             Words::moment($kind['last'], $now),
             Html::a(Html::stored($job->id, 60), href: $site->url('/job', ['queue' => $name, 'id' => $job->id])),
         ];
-    }
-
-    private static function kind(string $error): string
-    {
-        $line = explode("\n", substr($error, 0, 300), 2)[0];
-        $length = strcspn($line, '0123456789');
-
-        return $length < self::SHORTEST ? $line : substr($line, 0, $length);
     }
 }

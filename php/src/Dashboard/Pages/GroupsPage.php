@@ -75,7 +75,13 @@ final class GroupsPage implements Page
                 $stats->paused
                     ? Parts::form($site, '/group/resume', $hidden, 'Open')
                     : Parts::form($site, '/group/pause', $hidden + ['for' => '15m'], 'Close for 15 minutes'),
-                $stats->waiting === 0 ? null : Parts::danger($site, '/group/cancel', $hidden, 'Cancel its jobs', 'Cancel ' . Words::number($stats->waiting) . ' jobs'),
+                $stats->waiting === 0 ? null : Parts::danger(
+                    $site,
+                    '/group/cancel',
+                    $hidden + ['total' => (string) $stats->waiting],
+                    'Cancel its jobs',
+                    'Cancel ' . Words::number($stats->waiting) . ' jobs',
+                ),
             ],
         ];
     }

@@ -33,7 +33,10 @@ final class Overview implements Page
         $isLook = $request->query('look') !== null;
         $names = $site->anywhere->queues();
         $found = $pattern === '' ? $names : array_values(array_filter($names, static fn (string $name): bool => self::matches($pattern, $name)));
-        $from = max(0, min((int) $request->query('from'), count($found) - 1));
+        // By its name: where a queue has gone meanwhile, no other one is passed over.
+        $first = $request->query('from') ?? '';
+        $before = array_filter($found, static fn (string $name): bool => strcmp($name, $first) < 0);
+        $from = min(count($before), max(0, count($found) - 1));
         $shown = array_slice($found, $from, self::ON_A_PAGE);
         $stats = array_combine($shown, array_map(static fn (string $name): Stats => $site->queue($name)->stats(), $shown));
         $isLook && $stats = array_filter($stats, self::needsAttention(...));
@@ -52,7 +55,7 @@ final class Overview implements Page
                 'queues',
                 self::table('Queues, with trouble first', $rows, $names === [] ? 'Nothing was pushed under this prefix yet.' : 'No queue has such a name.'),
             ),
-            self::pager($from, count($found), $pattern, $isLook, $site),
+            self::pager($from, $found, $pattern, $isLook, $site),
         ];
     }
 
@@ -136,15 +139,21 @@ final class Overview implements Page
         return strpbrk($pattern, '*?') === false ? str_contains($name, $pattern) : fnmatch($pattern, $name, FNM_NOESCAPE);
     }
 
-    private static function pager(int $from, int $all, string $pattern, bool $isLook, Site $site): ?Html
+    /** @param list<string> $names */
+    private static function pager(int $from, array $names, string $pattern, bool $isLook, Site $site): ?Html
     {
+        $all = count($names);
         if ($all <= self::ON_A_PAGE && !$isLook) {
             return null;
         }
         $until = min($all, $from + self::ON_A_PAGE);
         $link = static fn (string $text, int $to, bool $look, ?string $rel = null): ?Html => $to < 0 || $to >= $all
             ? null
-            : Html::a($text, href: $site->url('/', ['name' => $pattern ?: null, 'look' => $look ? '1' : null, 'from' => $to ?: null]), rel: $rel);
+            : Html::a($text, href: $site->url('/', [
+                'name' => $pattern ?: null,
+                'look' => $look ? '1' : null,
+                'from' => $to === 0 ? null : $names[$to],
+            ]), rel: $rel);
         if ($isLook) {
             // The script goes on by itself: 50 queues a step, so that Redis has time for others.
             return Html::nav(
@@ -156,7 +165,7 @@ final class Overview implements Page
         }
 
         return Html::nav(
-            $link('Before', $from - self::ON_A_PAGE, false),
+            $link('Before', $from > 0 ? max(0, $from - self::ON_A_PAGE) : -1, false),
             ' ' . Words::number($from + 1) . '–' . Words::number($until) . ' of ' . Words::number($all) . ' by name, trouble first on this page ',
             $link('Next', $from + self::ON_A_PAGE, false),
             ' ',

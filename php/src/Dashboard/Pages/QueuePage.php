@@ -160,10 +160,10 @@ final class QueuePage implements Page
                 $find->isAll() ? "No job is $state." : 'No job was found.',
             ),
             $find->isAll() ? null : Html::p(Words::number(count($jobs)) . ' found in ' . Words::number($search->read()) . ' jobs.', class: 'quiet'),
-            $search->isCut() ? Html::nav(
-                Html::a('More', href: $site->url('/queue', $find->parameters() + ['after' => $search->last()?->id])),
+            $search->next() === null ? null : Html::nav(
+                Html::a('More', href: $site->url('/queue', $find->parameters() + ['after' => $search->next()])),
                 aria_label: 'Pages of jobs',
-            ) : null,
+            ),
         );
     }
 

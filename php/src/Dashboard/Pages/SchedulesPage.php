@@ -13,12 +13,16 @@ use DelayQueue\Dashboard\Site;
 use DelayQueue\Dashboard\Words;
 use DelayQueue\Schedule\Schedule;
 use DelayQueue\Schedule\Schedules;
+use DelayQueue\ServerException;
 
 /** Schedules, those that come next first. */
 final class SchedulesPage implements Page
 {
     public const QUEUE = 'schedules';
     private const MOST = 50;
+
+    /** Seconds that a runner may be behind. */
+    private const PATIENCE = 60;
 
     public function title(Request $request): string
     {
@@ -38,6 +42,12 @@ final class SchedulesPage implements Page
             }
         }
         $now = $site->anywhere->now();
+        $idle = $shown === [] || self::hasRunner($queue, $site) ? null : Html::p(
+            Html::span('no runner', class: 'flag bad'),
+            ' No process runs these schedules now: start one with ',
+            Html::code('delayqueue work --schedules'),
+            '.',
+        );
 
         return [
             Html::form(
@@ -49,6 +59,7 @@ final class SchedulesPage implements Page
             ),
             Parts::live(
                 'schedules',
+                $idle,
                 Parts::table(
                     'Schedules, the next one first',
                     ['Name', 'When', 'Next', 'After that', 'Queue', 'Error', 'Change'],
@@ -60,11 +71,26 @@ final class SchedulesPage implements Page
         ];
     }
 
+    private static function isLate(?DateTimeImmutable $moment, float $now): bool
+    {
+        return $moment !== null && $now - (float) $moment->format('U.u') > self::PATIENCE;
+    }
+
+    private static function hasRunner(string $queue, Site $site): bool
+    {
+        try {
+            return $site->anywhere->workers(queue: $queue) !== [];
+        } catch (ServerException) {
+            return true; // this user of Redis may not look
+        }
+    }
+
     /** @return list<mixed> */
     private static function row(Schedule $schedule, string $queue, float $now, Site $site): array
     {
         $hidden = ['queue' => $queue, 'name' => $schedule->name];
         $moments = $schedule->next(2);
+        $late = self::isLate($moments[0] ?? null, $now) ? [' ', Html::span('late', class: 'flag bad')] : null;
         $moment = static fn (?DateTimeImmutable $moment): Html|string => $moment === null ? '–' : Words::moment((float) $moment->format('U.u'), $now);
 
         return [
@@ -72,7 +98,7 @@ final class SchedulesPage implements Page
             Html::stored((string) $schedule->when, 80),
             $schedule->paused
                 ? Html::span($schedule->pausedUntil === null ? 'paused' : ['paused, ends ', $moment($schedule->pausedUntil)], class: 'flag')
-                : $moment($moments[0] ?? null),
+                : [$moment($moments[0] ?? null), $late],
             $schedule->paused ? '' : $moment($moments[1] ?? null),
             Html::a(Html::stored($schedule->queue, 60), href: $site->url('/queue', ['queue' => $schedule->queue])),
             Html::stored(strtok($schedule->lastError ?? '', "\n") ?: '', 80),

@@ -42,8 +42,32 @@ document.addEventListener('visibilitychange', plan);
 if (document.querySelector('[data-live]')) {
   plan();
 }
-// A change of many jobs goes on by itself, until it is done or somebody follows another link.
-document.querySelector('progress + form')?.requestSubmit();
+// A change of many jobs goes on by itself, until it is done, fails, or somebody follows another link. Only the answer to a change has such a form.
+async function step() {
+  const form = document.querySelector('progress + form');
+  if (!form) {
+    return;
+  }
+  try {
+    const answer = await fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)) });
+    if (answer.redirected) {
+      location.href = answer.url;
+      return;
+    }
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const [successor, stop] = [page.getElementById('step'), page.getElementById('stop')];
+    if (successor && stop) {
+      document.getElementById('step').replaceWith(document.adoptNode(successor));
+      document.getElementById('stop').href = stop.getAttribute('href'); // the link itself stays, under the pointer
+      step();
+    } else {
+      connection.textContent = `The change cannot go on: ${answer.status}`;
+    }
+  } catch {
+    connection.textContent = 'The connection is lost. "Go on" tries again.';
+  }
+}
+step();
 
 // A look through all queues goes on as well, and collects the rows of its pages.
 async function look() {

@@ -1,0 +1,54 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Search;
+
+use DelayQueue\JobInfo;
+
+/**
+ * The account that a search gives of its last pass.
+ *
+ * @internal
+ */
+trait TellsOfPass
+{
+    private ?Walk $walk = null;
+
+    private ?Position $position = null;
+
+    /** How many jobs the last pass has read. */
+    public function read(): int
+    {
+        return $this->walk->read ?? 0;
+    }
+
+    /** The last job that the last pass was done with. */
+    public function last(): ?JobInfo
+    {
+        return $this->walk?->last;
+    }
+
+    /** Whether the last pass has ended at limit() or reading(), or with an error, so that there may be more jobs. */
+    public function isCut(): bool
+    {
+        return $this->next() !== null;
+    }
+
+    /**
+     * Where another pass goes on, for after(): a text that has all a pass has to know of those before, so that no job
+     * is changed twice.
+     *
+     * @return string|null null: the last pass has met all jobs
+     */
+    public function next(): ?string
+    {
+        return $this->walk === null || $this->walk->hasEnded ? null : $this->position?->text($this->walk->place());
+    }
+
+    /** How many jobs the last pass has found and left as they are. */
+    public function skipped(): int
+    {
+        return $this->walk->skipped ?? 0;
+    }
+}
