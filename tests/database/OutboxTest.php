@@ -314,7 +314,7 @@ final class OutboxTest extends OutboxTestCase
             $outbox->push('orders', $payload);
         }
         $this->assertLessThan(16 << 20, memory_get_usage() - $before);
-        $this->assertGreaterThan(300, $outbox->flush());
+        $this->assertLessThan(500, $outbox->flush(), 'it remembers 8 MiB, and sends what it can in a moment');
         $this->relay()->drain();
         $this->assertSame(2000, $this->queue()->count());
     }
