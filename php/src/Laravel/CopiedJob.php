@@ -22,7 +22,7 @@ final class CopiedJob extends CallQueuedHandler
         }
         if (str_starts_with($payload['job'], CallQueuedHandler::class)) {
             $payload['job'] = self::class . substr($payload['job'], strlen(CallQueuedHandler::class));
-            unset($payload['data']['batchId']);
+            $payload['data'] = is_array($payload['data'] ?? null) ? array_diff_key($payload['data'], ['batchId' => 1]) : $payload['data'] ?? null;
         }
         $wishes = is_array($payload['delayqueue'] ?? null) ? $payload['delayqueue'] : [];
         $own = array_diff_key(Held::without($wishes), ['id' => 1, 'onDuplicate' => 1]);

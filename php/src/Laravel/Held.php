@@ -62,7 +62,12 @@ final class Held
     {
         $held = is_array($payload['delayqueue'] ?? null) ? $payload['delayqueue'][self::MEMBER] ?? null : null;
 
-        return is_array($held) ? new self(...array_intersect_key($held, get_class_vars(self::class))) : null;
+        if (!is_array($held)) {
+            return null;
+        }
+        $text = static fn (string $name): ?string => is_string($held[$name] ?? null) ? $held[$name] : null;
+
+        return new self($text('lock'), $text('owner'), $text('batch'), (int) ($held['links'] ?? 0), !empty($held['catches']), $text('debounce'));
     }
 
     /**
@@ -76,12 +81,12 @@ final class Held
         if (self::in($payload) !== null) {
             return true;
         }
-        $command = $payload['data']['command'] ?? null;
-        if (!is_string($command) || !str_starts_with((string) ($payload['job'] ?? ''), CallQueuedHandler::class)) {
+        [$job, $class, $command] = [$payload['job'] ?? null, $payload['data']['commandName'] ?? null, $payload['data']['command'] ?? null];
+        if (!is_string($command) || !is_string($class) || !is_string($job) || !str_starts_with($job, CallQueuedHandler::class)) {
             return false;
         }
 
-        return is_a((string) ($payload['data']['commandName'] ?? ''), ShouldBeUnique::class, true)
+        return is_a($class, ShouldBeUnique::class, true)
             || !str_starts_with($command, 'O:')
             || preg_match('/"(batchId";s:|chainCatchCallbacks";a:[1-9])/', $command) === 1;
     }

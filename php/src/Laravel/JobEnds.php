@@ -231,7 +231,7 @@ final class JobEnds extends CallQueuedHandler
     }
 
     /** The job is gone already, so what fails now undoes nothing. */
-    private function reported(Closure $work): void
+    public function reported(Closure $work): void
     {
         try {
             $work();

@@ -14,7 +14,6 @@ use DelayQueue\Laravel\JobEnds;
 use DelayQueue\Laravel\QueueName;
 use DelayQueue\Search\Search;
 use DelayQueue\State;
-use Throwable;
 
 /** Jobs that end without their handler: locks, batches and chains hear of it through JobEnds. */
 trait EndsJobs
@@ -67,18 +66,12 @@ trait EndsJobs
         }
     }
 
-    private function settleCancelled(JobInfo $job): void
-    {
-        if (self::holds($job) && self::isLeft($this->native(QueueName::decode($job->queue)), $job)) {
-            $this->settleRemoved($job, 'was cancelled');
-        }
-    }
-
     /** @param string|null $survivor the payload of the job that has its id now */
     private function settleRemoved(JobInfo $job, string $how, ?string $survivor = null): void
     {
         $why = self::cancelled($job->id, QueueName::decode($job->queue), $how);
-        $this->ends()->removed(self::decoded($job->body), $why, self::decoded($survivor ?? ''), $job->attempts > 0);
+        $wasStarted = $job->attempts + $job->releases + $job->timeouts > 0;
+        $this->ends()->removed(self::decoded($job->body), $why, self::decoded($survivor ?? ''), $wasStarted);
     }
 
     /** @param list<string> $payloads of rows that were deleted */

@@ -106,20 +106,24 @@ trait UsesOutbox
             $this->natives->named(...),
             // A uuid is taken by nobody else.
             fn (string $payload): bool => isset(self::decoded($payload)['delayqueue']['id']) && Held::mayBeIn(self::decoded($payload)),
-            function (string $queue, string $id, string $body): void {
-                $payload = self::decoded($body);
-                $there = $this->native($queue)->peek($id);
-                // A row that comes again after a crash meets its own job.
-                if ($there === null || self::uuid(self::decoded($there->body)) !== self::uuid($payload)) {
-                    $this->tellOfKept($queue, $id, $body);
-                    $why = new DuplicateJobException("job '$id' is already in queue '$queue', or its id is still taken");
-                    $this->ends()->keptOut($payload, $why, self::decoded($there->body ?? ''));
-                }
-            },
-            fn (JobInfo $job, ?string $replacement) => $replacement === null
-                ? $this->settleCancelled($job)
-                : $this->settleReplaced($this->native(QueueName::decode($job->queue)), $job, $replacement),
+            fn (string $queue, string $id, string $body) => $this->ends()->reported(fn () => $this->settleKeptRow($queue, $id, $body)),
+            fn (JobInfo $job, string $payload) => $this->ends()->reported(
+                fn () => $this->settleReplaced($this->native(QueueName::decode($job->queue)), $job, $payload),
+            ),
+            $this->cancelFound(...),
         );
+    }
+
+    private function settleKeptRow(string $queue, string $id, string $body): void
+    {
+        $payload = self::decoded($body);
+        $there = $this->native($queue)->peek($id);
+        // A row that comes again after a crash meets its own job.
+        if ($there === null || self::uuid(self::decoded($there->body)) !== self::uuid($payload)) {
+            $this->tellOfKept($queue, $id, $body);
+            $why = new DuplicateJobException("job '$id' is already in queue '$queue', or its id is still taken");
+            $this->ends()->keptOut($payload, $why, self::decoded($there->body ?? ''));
+        }
     }
 
     private function mayLieBuried(NewJob $new, mixed $queue): bool

@@ -17,13 +17,15 @@ final class RowQueues implements RowEnds
      * @param Closure(string): QueueInterface $queue by its name in Redis
      * @param Closure(string): bool $concerns
      * @param Closure(string, string, string): void $kept with the queue's name in Laravel
-     * @param Closure(JobInfo, ?string): void $left
+     * @param Closure(JobInfo, string): void $replaced
+     * @param Closure(QueueInterface, JobInfo): mixed $cancel
      */
     public function __construct(
         private readonly Closure $queue,
         private readonly Closure $concerns,
         private readonly Closure $kept,
-        private readonly Closure $left,
+        private readonly Closure $replaced,
+        private readonly Closure $cancel,
     ) {
     }
 
@@ -42,8 +44,13 @@ final class RowQueues implements RowEnds
         ($this->kept)(QueueName::decode($queue), $id, $payload);
     }
 
-    public function left(JobInfo $job, ?string $replacement): void
+    public function replaced(JobInfo $job, string $payload): void
     {
-        ($this->left)($job, $replacement);
+        ($this->replaced)($job, $payload);
+    }
+
+    public function cancel(QueueInterface $queue, JobInfo $job): void
+    {
+        ($this->cancel)($queue, $job);
     }
 }

@@ -8,7 +8,7 @@ use Illuminate\Contracts\Queue\ShouldBeUnique;
 
 final class UniqueDeed extends Deed implements ShouldBeUnique
 {
-    public ?string $messageGroup = null;
+    public $messageGroup;
 
     public function uniqueId(): string
     {
