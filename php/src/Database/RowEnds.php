@@ -8,8 +8,8 @@ use DelayQueue\JobInfo;
 use DelayQueue\QueueInterface;
 
 /**
- * Hears of jobs that end because of a row, for a framework whose jobs hold locks or count in batches. The $queues of an Outbox or a Relay is one, if it
- * wants to hear of them.
+ * Hears of jobs that end because of a row, for a framework whose jobs hold locks or count in batches. The $queues of an
+ * Outbox or a Relay is one, if it wants to hear of them.
  *
  * @internal
  */

@@ -7,11 +7,16 @@ namespace DelayQueue\Laravel;
 use Illuminate\Contracts\Queue\Job as JobContract;
 use Illuminate\Queue\CallQueuedHandler;
 
-/** The handler of a copy that an operator has pushed: a job of its own, without lock, batch and chain of the job that it is a copy of. */
+/** The handler of a copy that an operator has pushed: a job of its own, without lock, batch and chain of the other one. */
 final class CopiedJob extends CallQueuedHandler
 {
     /** What a command has of the dispatch that made it. */
-    private const OF_THE_DISPATCH = ['batchId' => null, 'chained' => [], 'chainCatchCallbacks' => null, 'debounceOwner' => null];
+    private const OF_THE_DISPATCH = [
+        'batchId' => null,
+        'chained' => [],
+        'chainCatchCallbacks' => null,
+        'debounceOwner' => null,
+    ];
 
     /** The payload of a copy, for its worker, and for failed_jobs. */
     public static function body(string $body, string $uuid): string
@@ -22,11 +27,14 @@ final class CopiedJob extends CallQueuedHandler
         }
         if (str_starts_with($payload['job'], CallQueuedHandler::class)) {
             $payload['job'] = self::class . substr($payload['job'], strlen(CallQueuedHandler::class));
-            $payload['data'] = is_array($payload['data'] ?? null) ? array_diff_key($payload['data'], ['batchId' => 1]) : $payload['data'] ?? null;
+            if (is_array($payload['data'] ?? null)) {
+                unset($payload['data']['batchId']);
+            }
         }
         $wishes = is_array($payload['delayqueue'] ?? null) ? $payload['delayqueue'] : [];
         $own = array_diff_key(Held::without($wishes), ['id' => 1, 'onDuplicate' => 1]);
-        $payload = ['uuid' => $uuid] + ($own === [] ? [] : ['delayqueue' => $own]) + array_diff_key($payload, ['delayqueue' => 1]);
+        unset($payload['delayqueue']);
+        $payload = ['uuid' => $uuid] + $payload + ($own === [] ? [] : ['delayqueue' => $own]);
 
         return json_encode($payload, JSON_UNESCAPED_UNICODE | JSON_PRESERVE_ZERO_FRACTION | JSON_THROW_ON_ERROR);
     }

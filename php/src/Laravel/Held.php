@@ -11,8 +11,8 @@ use Illuminate\Queue\CallQueuedHandler;
 use ReflectionClass;
 
 /**
- * What a job of Laravel holds until it ends: its unique lock, its place in a batch, the rest of a chain. The payload says it, because the job itself
- * cannot always be asked: it may be encrypted, or its model may be gone.
+ * What a job of Laravel holds until it ends: its unique lock, its place in a batch, the rest of a chain. The payload
+ * says it, because the job itself cannot always be asked: it may be encrypted, or its model may be gone.
  */
 final class Held
 {
@@ -38,8 +38,8 @@ final class Held
     {
         // A member of a batch, which is dear to ask for by its trait with each push.
         $batch = isset($command->batchId) && method_exists($command, 'withBatchId') ? $command->batchId : null;
-        $isUnique = $batch === null
-            && ($command instanceof ShouldBeUnique || (method_exists($command, 'shouldBeUnique') && $command->shouldBeUnique()));
+        $isUniqueListener = static fn (): bool => method_exists($command, 'shouldBeUnique') && $command->shouldBeUnique();
+        $isUnique = $batch === null && ($command instanceof ShouldBeUnique || $isUniqueListener());
         $owner = $isUnique ? $command->uniqueLockOwner ?? null : null;
         $isLink = static fn (mixed $link): bool => is_string($link) && str_contains($link, (string) $batch);
 
@@ -67,12 +67,19 @@ final class Held
         }
         $text = static fn (string $name): ?string => is_string($held[$name] ?? null) ? $held[$name] : null;
 
-        return new self($text('lock'), $text('owner'), $text('batch'), (int) ($held['links'] ?? 0), !empty($held['catches']), $text('debounce'));
+        return new self(
+            $text('lock'),
+            $text('owner'),
+            $text('batch'),
+            (int) ($held['links'] ?? 0),
+            !empty($held['catches']),
+            $text('debounce'),
+        );
     }
 
     /**
-     * Whether the job may hold something. A payload of another driver does not say it, and to restore each command would ask the database for its
-     * models.
+     * Whether the job may hold something. A payload of another driver does not say it, and to restore each command
+     * would ask the database for its models.
      *
      * @param array<array-key, mixed> $payload
      */
@@ -81,8 +88,9 @@ final class Held
         if (self::in($payload) !== null) {
             return true;
         }
-        [$job, $class, $command] = [$payload['job'] ?? null, $payload['data']['commandName'] ?? null, $payload['data']['command'] ?? null];
-        if (!is_string($command) || !is_string($class) || !is_string($job) || !str_starts_with($job, CallQueuedHandler::class)) {
+        [$class, $command] = [$payload['data']['commandName'] ?? null, $payload['data']['command'] ?? null];
+        $isCommand = is_string($payload['job'] ?? null) && str_starts_with($payload['job'], CallQueuedHandler::class);
+        if (!$isCommand || !is_string($class) || !is_string($command)) {
             return false;
         }
 

@@ -18,8 +18,8 @@ use ReflectionClass;
 use Throwable;
 
 /**
- * The one place for the ends of jobs that Laravel's handler does not see: it does what the handler would have done at their end. It is the handler
- * of our jobs as well, for those whose model is gone.
+ * The one place for the ends of jobs that Laravel's handler does not see: it does what the handler would have done. It
+ * is the handler of our jobs as well, for those whose model is gone.
  */
 final class JobEnds extends CallQueuedHandler
 {
@@ -28,11 +28,7 @@ final class JobEnds extends CallQueuedHandler
 
     private bool $isRestored = false;
 
-    /**
-     * The handler of one job.
-     *
-     * @param array<array-key, mixed> $payload
-     */
+    /** @param array<array-key, mixed> $payload of the job that it is to handle */
     public function of(array $payload): self
     {
         $this->payload = $payload;
@@ -41,8 +37,9 @@ final class JobEnds extends CallQueuedHandler
     }
 
     /**
-     * A job is gone before its handler ran, and is no failure: it was cancelled or replaced, or has expired. Its lock is released, its batch counts it
-     * and the links behind it as done, and the catch() of its chain is called, because the chain does not go on. What fails here is reported.
+     * A job is gone before its handler ran, and is no failure: it was cancelled or replaced, or has expired. Its lock
+     * is released, its batch counts it and the links behind it as done, and the catch() of its chain is called, because
+     * the chain does not go on. What fails here is reported.
      *
      * @param array<array-key, mixed> $payload
      * @param Throwable $why for catch()
@@ -94,7 +91,8 @@ final class JobEnds extends CallQueuedHandler
     }
 
     /**
-     * A member of a batch was not queued. The others are, so it has failed, instead of being thrown at whoever dispatches the batch.
+     * A member of a batch was not queued. The others are, so it has failed, and nothing is thrown at whoever dispatches
+     * the batch.
      *
      * @param array<array-key, mixed> $payload
      *
@@ -163,11 +161,7 @@ final class JobEnds extends CallQueuedHandler
         return $command;
     }
 
-    /**
-     * @param array<array-key, mixed> $payload
-     *
-     * @return Held|null null: nothing
-     */
+    /** @param array<array-key, mixed> $payload */
     private function held(array $payload): ?Held
     {
         return Held::in($payload) ?? (Held::mayBeIn($payload) ? Held::by($this->getCommand($payload['data'])) : null);
@@ -180,12 +174,19 @@ final class JobEnds extends CallQueuedHandler
     private function release(Held $held, array $payload, array $survivor = [], bool $wasStarted = false): void
     {
         $class = (string) ($payload['data']['commandName'] ?? '');
-        $isReleased = $wasStarted && is_a($class, ShouldBeUniqueUntilProcessing::class, true);
-        if ($held->lock === null || ($held->owner === null && ($isReleased || $held->lock === $this->held($survivor)?->lock))) {
+        if ($held->lock === null) {
             return;
         }
-        $cache = $this->cacheOf($class, $payload);
-        $held->owner === null ? $cache->lock($held->lock)->forceRelease() : $cache->restoreLock($held->lock, $held->owner)->release();
+        if ($held->owner !== null) {
+            $this->cacheOf($class, $payload)->restoreLock($held->lock, $held->owner)->release();
+
+            return;
+        }
+        // The lock does not say whose it is.
+        $isReleased = $wasStarted && is_a($class, ShouldBeUniqueUntilProcessing::class, true);
+        if (!$isReleased && $held->lock !== $this->held($survivor)?->lock) {
+            $this->cacheOf($class, $payload)->lock($held->lock)->forceRelease();
+        }
     }
 
     /**
@@ -197,7 +198,8 @@ final class JobEnds extends CallQueuedHandler
     {
         $owner = Held::in($payload)?->debounce;
         if ($owner !== null && class_exists(DebounceLock::class)) {
-            (new DebounceLock($this->container->make(Cache::class)))->release($this->getCommand($payload['data']), $owner);
+            $lock = new DebounceLock($this->container->make(Cache::class));
+            $lock->release($this->getCommand($payload['data']), $owner);
         }
     }
 

@@ -9,6 +9,7 @@ use DelayQueue\Dashboard\Access;
 use DelayQueue\Dashboard\Handler;
 use DelayQueue\Dashboard\Request;
 use DelayQueue\DuplicateJobException;
+use DelayQueue\JobInfo;
 use DelayQueue\Laravel\Facades\DelayQueue;
 use DelayQueue\Laravel\JobExpiredException;
 use DelayQueue\OnDuplicate;
@@ -32,7 +33,7 @@ use PHPUnit\Framework\Attributes\DataProvider;
 use RuntimeException;
 use ValueError;
 
-/** Jobs that end without their handler: their unique lock is released, their batch counts them, and their chain calls catch(). */
+/** Jobs that end without their handler: their lock is released, their batch counts them, their chain calls catch(). */
 final class EndsTest extends LaravelTestCase
 {
     /** @return array<string, array{string}> */
@@ -57,7 +58,8 @@ final class EndsTest extends LaravelTestCase
         $this->assertRefused(static fn () => UniqueDeed::dispatch('refused')->identifiedBy('taken'));
         $this->assertUnlocked('refused');
         $this->queue()->native()->reserveJob('taken');
-        $this->assertRefused(static fn () => UniqueDeed::dispatch('refused')->identifiedBy('taken', OnDuplicate::Replace));
+        $replace = static fn () => UniqueDeed::dispatch('refused')->identifiedBy('taken', OnDuplicate::Replace);
+        $this->assertRefused($replace);
         $this->assertUnlocked('refused');
     }
 
@@ -153,7 +155,8 @@ final class EndsTest extends LaravelTestCase
     public function testAJobThatIsDroppedWhenItExpiresCountsAsDone(string $worker): void
     {
         UniqueDeed::dispatch('late')->expiringAfter(60, OnExpiry::Drop);
-        $batch = Bus::batch([(new Deed('member'))->expiringAfter('1m', OnExpiry::Drop)])->then(new Told('then'))->dispatch();
+        $member = (new Deed('member'))->expiringAfter('1m', OnExpiry::Drop);
+        $batch = Bus::batch([$member])->then(new Told('then'))->dispatch();
         $this->travel(61);
         $this->work($worker);
         $this->assertUnlocked('late');
@@ -215,17 +218,19 @@ final class EndsTest extends LaravelTestCase
     #[DataProvider('everyWayToRemove')]
     public function testARemovedJobReleasesItsLockAndItsLinksCountInTheirBatch(Closure $remove): void
     {
-        $job = static fn (UniqueDeed|Deed $job, string $id): Deed => $job->onQueue('some')->identifiedBy($id)->delay(60);
+        $job = static fn (Deed $job, string $id): Deed => $job->onQueue('some')->identifiedBy($id)->delay(60);
         $unique = new UniqueDeed('unique');
         $unique->messageGroup = 'tenant';
         dispatch($job($unique, 'unique'));
-        $batch = Bus::batch([[$job(new Deed('1'), 'link'), new Deed('2'), new Deed('3')], $job(new Deed('4'), 'member')])
+        $chain = [$job(new Deed('1'), 'link'), new Deed('2'), new Deed('3')];
+        $batch = Bus::batch([$chain, $job(new Deed('4'), 'member')])
             ->then(new Told('then'))->onQueue('some')->dispatch();
         Bus::chain([$job(new Deed('one'), 'chain'), new Deed('two')])->catch(new Told('catch'))->dispatch();
         $remove($this);
         $this->assertSame(0, $this->queue()->size('some'));
         $this->assertUnlocked('unique');
-        $this->assertSame([0, true, 0], [$batch->fresh()->pendingJobs, $batch->fresh()->finished(), $batch->fresh()->failedJobs]);
+        $now = $batch->fresh();
+        $this->assertSame([0, true, 0], [$now->pendingJobs, $now->finished(), $now->failedJobs]);
         $this->assertSame(1, $this->lines('/^told then/'));
         $this->assertSame(1, $this->lines("/^told catch job 'chain' in queue 'some' was cancelled/"));
     }
@@ -242,7 +247,9 @@ final class EndsTest extends LaravelTestCase
                 $test->click('/job/cancel', ['id' => $id]);
             }
         }];
-        yield 'all that are found in the dashboard' => [static fn (self $test) => $test->click('/found/cancel', ['state' => 'delayed'])];
+        yield 'all that are found in the dashboard' => [
+            static fn (self $test) => $test->click('/found/cancel', ['state' => 'delayed']),
+        ];
         yield 'a group in the dashboard' => [static function (self $test): void {
             $test->click('/group/cancel', ['group' => 'tenant']);
             $test->assertUnlocked('unique');
@@ -314,7 +321,8 @@ final class EndsTest extends LaravelTestCase
         $this->assertSame([5, 5, 2], [$batch->totalJobs, $batch->pendingJobs, $batch->failedJobs]);
         $batch->add([$refused('i'), new Deed('j')]);
         $this->work('queue:work');
-        $this->assertSame([7, 3, 3], [$batch->fresh()->totalJobs, $batch->fresh()->pendingJobs, $batch->fresh()->failedJobs]);
+        $now = $batch->fresh();
+        $this->assertSame([7, 3, 3], [$now->totalJobs, $now->pendingJobs, $now->failedJobs]);
         $this->assertSame(4, $this->lines('/^end [dfhj] /'));
         $this->assertSame(3, $this->lines('/^failed [egi] /'));
         $this->assertSame(1, $this->lines('/^told catch/'));
@@ -328,7 +336,8 @@ final class EndsTest extends LaravelTestCase
     {
         Deed::dispatch('waits')->delay(3600)->identifiedBy('taken');
         $refused = static fn (): Deed => (new Deed('refused'))->identifiedBy('taken');
-        $this->assertRefused(fn () => $this->queue()->bulk([new Deed('a'), $refused(), new Deed('b'), $refused(), new Deed('c')]));
+        $jobs = [new Deed('a'), $refused(), new Deed('b'), $refused(), new Deed('c')];
+        $this->assertRefused(fn () => $this->queue()->bulk($jobs));
         $this->assertSame(3, $this->queue()->pendingSize());
     }
 
@@ -360,7 +369,8 @@ final class EndsTest extends LaravelTestCase
         $this->assertLocked('unique');
 
         $this->click('/job/copy', ['id' => 'unique'], 'default', $this->site());
-        $copies = array_filter($this->delayQueue()->list(State::Ready), static fn ($job): bool => isset($job->headers['dq-copy']));
+        $isCopy = static fn (JobInfo $job): bool => isset($job->headers['dq-copy']);
+        $copies = array_filter($this->delayQueue()->list(State::Ready), $isCopy);
         $this->assertCount(1, $copies);
         DelayQueue::cancel(array_values($copies)[0]->id);
         $this->assertLocked('unique');
@@ -414,7 +424,8 @@ final class EndsTest extends LaravelTestCase
 
     private function customer(): Customer
     {
-        $this->app['db']->connection()->getSchemaBuilder()->create('customers', static fn (Blueprint $table) => $table->id());
+        $schema = $this->app['db']->connection()->getSchemaBuilder();
+        $schema->create('customers', static fn (Blueprint $table) => $table->id());
         $customer = new Customer();
         $customer->save();
 
@@ -431,8 +442,13 @@ final class EndsTest extends LaravelTestCase
     private function click(string $path, array $fields, string $queue = 'some', ?Handler $site = null): void
     {
         // As the controller makes it.
-        $site ??= new Handler($this->queue()->native(), static fn (): Access => Access::Write, cancel: $this->queue()->cancelFound(...));
-        $request = new Request('POST', $path, [], $fields + ['queue' => $queue], ['sec-fetch-site' => 'same-origin', 'host' => 'x']);
+        $site ??= new Handler(
+            $this->queue()->native(),
+            static fn (): Access => Access::Write,
+            cancel: $this->queue()->cancelFound(...),
+        );
+        $headers = ['sec-fetch-site' => 'same-origin', 'host' => 'x'];
+        $request = new Request('POST', $path, [], $fields + ['queue' => $queue], $headers);
         self::assertSame(303, $site->handle($request)->status);
     }
 }

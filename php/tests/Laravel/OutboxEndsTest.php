@@ -65,14 +65,16 @@ final class OutboxEndsTest extends OutboxTestCase
         $batch = null;
         $this->shop()->transaction(function () use (&$batch): void {
             UniqueDeed::dispatch('unique')->identifiedBy('unique');
-            $batch = Bus::batch([[(new Deed('a'))->identifiedBy('a'), new Deed('b')]])->then(new Told('then'))->dispatch();
+            $chain = [(new Deed('a'))->identifiedBy('a'), new Deed('b')];
+            $batch = Bus::batch([$chain])->then(new Told('then'))->dispatch();
             Bus::chain([(new Deed('one'))->identifiedBy('one'), new Deed('two')])->catch(new Told('catch'))->dispatch();
             $this->assertSame(3, DelayQueue::cancel(['unique', 'a', 'one'], 'default'));
             $this->assertLocked('unique');
         });
         $this->assertUnlocked('unique');
         $this->assertSame([0, true], [$batch->fresh()->pendingJobs, $batch->fresh()->finished()]);
-        $this->assertSame([1, 1], [$this->lines('/^told then/'), $this->lines("/^told catch job 'one' in queue 'default' was cancelled/")]);
+        $this->assertSame(1, $this->lines('/^told then/'));
+        $this->assertSame(1, $this->lines("/^told catch job 'one' in queue 'default' was cancelled/"));
         $this->assertSame(0, $this->arrived());
     }
 

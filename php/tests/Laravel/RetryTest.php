@@ -8,8 +8,8 @@ use DelayQueue\ConnectionException;
 use DelayQueue\Laravel\Facades\DelayQueue;
 use DelayQueue\OnDuplicate;
 use DelayQueue\Tests\Laravel\Support\Deed;
-use DelayQueue\Tests\Laravel\Support\UniqueDeed;
 use DelayQueue\Tests\Laravel\Support\OutboxTestCase;
+use DelayQueue\Tests\Laravel\Support\UniqueDeed;
 use PHPUnit\Framework\Attributes\DataProvider;
 use RuntimeException;
 
@@ -27,12 +27,12 @@ final class RetryTest extends OutboxTestCase
 
     /** @dataProvider connections */
     #[DataProvider('connections')]
-    public function testAFailedJobWhoseIdIsTakenStaysAndTheOthersAreRetried(bool $hasOutbox, OnDuplicate $onDuplicate): void
+    public function testAFailedJobWhoseIdIsTakenStaysAndTheOthersAreRetried(bool $hasOutbox, OnDuplicate $rule): void
     {
         $hasOutbox && $this->bootOutbox();
         $ids = ['a', 'b', 'c'];
         foreach ($ids as $id) {
-            $this->fails((new Deed($id))->identifiedBy($id, $onDuplicate));
+            $this->fails((new Deed($id))->identifiedBy($id, $rule));
         }
         $taken = $this->failed()[1];
         Deed::dispatch('newer')->delay(3600)->identifiedBy($taken);
@@ -67,7 +67,8 @@ final class RetryTest extends OutboxTestCase
         $payload = json_decode($first->payload, true);
         $payload['data']['command'] = 'nothing that could be restored';
         $this->app['db']->table('failed_jobs')->where('id', $first->id)->update(['payload' => json_encode($payload)]);
-        $this->assertStringContainsString('stays in the list of failed jobs', $this->artisan('queue:retry', ['id' => ['all']], 1));
+        $output = $this->artisan('queue:retry', ['id' => ['all']], 1);
+        $this->assertStringContainsString('stays in the list of failed jobs', $output);
         $this->assertSame([1, 1], [$this->app['db']->table('failed_jobs')->count(), $this->queue()->pendingSize()]);
     }
 
@@ -97,7 +98,9 @@ final class RetryTest extends OutboxTestCase
     /** @return list<string> the ids of the failed jobs, as queue:retry has them */
     private function failed(): array
     {
-        return array_map(static fn (object $row): string => json_decode($row->payload, true)['delayqueue']['id'] ?? '', $this->app['queue.failer']->all());
+        $id = static fn (object $row): string => json_decode($row->payload, true)['delayqueue']['id'] ?? '';
+
+        return array_map($id, $this->app['queue.failer']->all());
     }
 
     private function nameOf(string $id): string

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Laravel\Concerns;
 
+use Closure;
 use DelayQueue;
 use DelayQueue\CancelledException;
 use DelayQueue\Internal\OwnHeaders;
@@ -14,12 +15,15 @@ use DelayQueue\Laravel\JobEnds;
 use DelayQueue\Laravel\QueueName;
 use DelayQueue\Search\Search;
 use DelayQueue\State;
+use Illuminate\Contracts\Cache\LockProvider;
+use Illuminate\Contracts\Cache\Repository as Cache;
 
 /** Jobs that end without their handler: locks, batches and chains hear of it through JobEnds. */
 trait EndsJobs
 {
     /**
-     * Removes jobs that were found. One that runs at this moment runs to its end, and settles itself; a buried one has failed already.
+     * Removes jobs that were found. One that runs at this moment runs to its end, and settles itself; a buried one has
+     * failed already.
      *
      * @return int how many there were still
      */
@@ -62,7 +66,8 @@ trait EndsJobs
         $payload = (array) $job->payload();
         $there = $this->native($job->getQueue())->peek($old->id);
         if ($there === null || self::uuid(self::decoded($there->body)) !== self::uuid($payload)) {
-            $this->ends()->removed($payload, self::cancelled($old->id, $job->getQueue(), 'was cancelled'), wasStarted: true);
+            $why = self::cancelled($old->id, $job->getQueue(), 'was cancelled');
+            $this->ends()->removed($payload, $why, wasStarted: true);
         }
     }
 
@@ -72,6 +77,14 @@ trait EndsJobs
         $why = self::cancelled($job->id, QueueName::decode($job->queue), $how);
         $wasStarted = $job->attempts + $job->releases + $job->timeouts > 0;
         $this->ends()->removed(self::decoded($job->body), $why, self::decoded($survivor ?? ''), $wasStarted);
+    }
+
+    private function settleReplaced(DelayQueue $native, JobInfo $old, string $new): void
+    {
+        $isOther = self::uuid(self::decoded($old->body)) !== self::uuid(self::decoded($new));
+        if ($isOther && self::holds($old) && self::isLeft($native, $old)) {
+            $this->settleRemoved($old, 'was replaced', $new);
+        }
     }
 
     /** @param list<string> $payloads of rows that were deleted */
@@ -98,16 +111,37 @@ trait EndsJobs
         };
     }
 
-    /** Takes a waiting job out of the reach of workers: one that has begun it since settles it. Limits of a group would count that as a start. */
+    /** Takes a waiting job out of the reach of workers. False: one has begun it since, and settles it. */
     private static function isTaken(DelayQueue $native, JobInfo $job): bool
     {
-        $now = $job->group === null ? null : $native->peek($job->id);
+        if ($job->state === State::Reserved) {
+            return true;
+        }
+        if ($job->group === null) {
+            return $native->reserveJob($job->id) !== null;
+        }
+        // The limits of its group would count that as a start.
+        $now = $native->peek($job->id);
 
-        return match (true) {
-            $job->state === State::Reserved => true,
-            $job->group === null => $native->reserveJob($job->id) !== null,
-            default => $now !== null && self::isLeft($native, $now),
-        };
+        return $now !== null && self::isLeft($native, $now);
+    }
+
+    /**
+     * Keeps other processes from the same work for at most ten seconds, where the cache has locks.
+     *
+     * @template T
+     *
+     * @param Closure(): T $work
+     *
+     * @return T
+     */
+    private function alone(string $name, Closure $work): mixed
+    {
+        $store = $this->container->make(Cache::class)->getStore();
+
+        return $store instanceof LockProvider
+            ? $store->lock($name, 10)->block(10, $work)
+            : $work();
     }
 
     private function ends(): JobEnds

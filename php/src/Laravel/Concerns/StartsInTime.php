@@ -56,7 +56,8 @@ trait StartsInTime
         $reserved = $this->native();
         if ($reserved->attempts > 1 || $this->source->native($this->queue)->now() <= $until) {
             // Started in time: it may come again as late as it likes, also by a release that does not count.
-            $this->settle(fn () => $reserved->update($reserved->body, array_diff_key($reserved->headers, [NewJob::EXPIRES => 1])));
+            $headers = array_diff_key($reserved->headers, [NewJob::EXPIRES => 1]);
+            $this->settle(fn () => $reserved->update($reserved->body, $headers));
 
             return false;
         }

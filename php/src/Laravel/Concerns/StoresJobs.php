@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Laravel\Concerns;
 
-use Closure;
 use DelayQueue;
 use DelayQueue\ConnectionException;
 use DelayQueue\DuplicateJobException;
@@ -16,28 +15,32 @@ use DelayQueue\Laravel\Held;
 use DelayQueue\Laravel\NewJob;
 use DelayQueue\OnDuplicate;
 use DelayQueue\State;
-use Illuminate\Contracts\Cache\LockProvider;
-use Illuminate\Contracts\Cache\Repository as Cache;
 use Throwable;
 
 /** Where payloads go: to Redis, or to the outbox; and what becomes of one whose id is taken. */
 trait StoresJobs
 {
-    /** Seconds for a push that replaces a job. */
-    private const REPLACING = 10;
-
     /** @param bool $isRaw it may be a retry by Laravel, which has only a payload */
-    private function store(string $payload, mixed $queue, mixed $delay, array $options = [], bool $isRaw = false, bool $mayBeRow = true): string
-    {
+    private function store(
+        string $payload,
+        mixed $queue,
+        mixed $delay,
+        array $options = [],
+        bool $isRaw = false,
+        bool $mayBeRow = true,
+    ): string {
         $isRetry = $isRaw && !isset($options['id']) && !isset($options['onDuplicate']);
-        // Laravel forgets a failed job that could be pushed, so this is not to keep it out, and not to throw a newer one away.
-        $new = NewJob::of($payload, $delay, $options + ($isRetry ? ['onDuplicate' => OnDuplicate::Fail] : []), $this->settings, $this->native($queue));
+        // Laravel forgets a failed job once it is pushed: it is neither to be kept out nor to throw a newer one away.
+        $options += $isRetry ? ['onDuplicate' => OnDuplicate::Fail] : [];
+        $new = NewJob::of($payload, $delay, $options, $this->settings, $this->native($queue));
         $outbox = $mayBeRow && !($isRetry && $new->isIdentified) ? $this->outbox() : null;
         if ($outbox?->isInTransaction()) {
             return $this->storeRow($outbox, $new, $queue, $isRaw);
         }
 
-        return $isRetry ? $this->storeNow($new, $queue, $outbox, isRetry: true) : $this->storeNew($new, $queue, $outbox);
+        return $isRetry
+            ? $this->storeNow($new, $queue, $outbox, isRetry: true)
+            : $this->storeNew($new, $queue, $outbox);
     }
 
     /** A dispatch: where it fails, nothing stays behind of it. */
@@ -58,9 +61,10 @@ trait StoresJobs
     /** Pushes to Redis or, while that is away, to the outbox. */
     private function storeNow(NewJob $new, mixed $queue, ?QueueOutbox $outbox, bool $isRetry = false): string
     {
+        $outbox = $new->takesItsId() || $outbox?->isInTransaction() ? null : $outbox;
         try {
             return match (true) {
-                $outbox !== null && !$new->takesItsId() && !$outbox->isInTransaction() => $outbox->pushNow($this->getQueue($queue), $new->forOutbox()),
+                $outbox !== null => $outbox->pushNow($this->getQueue($queue), $new->forOutbox()),
                 $new->onDuplicate === OnDuplicate::Replace => $this->storeInPlace($new, $this->native($queue)),
                 default => $this->native($queue)->push(...$new->parameters()),
             };
@@ -84,29 +88,9 @@ trait StoresJobs
         };
 
         // Two at a time would settle one job twice, and the other one never.
-        return Held::mayBeIn(self::decoded($new->payload())) ? $this->alone("delayqueue:replace:{$native->name()}:$id", $push) : $push();
-    }
-
-    private function settleReplaced(DelayQueue $native, JobInfo $old, string $new): void
-    {
-        $isOther = self::uuid(self::decoded($old->body)) !== self::uuid(self::decoded($new));
-        if ($isOther && self::holds($old) && self::isLeft($native, $old)) {
-            $this->settleRemoved($old, 'was replaced', $new);
-        }
-    }
-
-    /**
-     * @template T
-     *
-     * @param Closure(): T $work
-     *
-     * @return T
-     */
-    private function alone(string $name, Closure $work): mixed
-    {
-        $store = $this->container->make(Cache::class)->getStore();
-
-        return $store instanceof LockProvider ? $store->lock($name, self::REPLACING)->block(self::REPLACING, $work) : $work();
+        return Held::mayBeIn(self::decoded($new->payload()))
+            ? $this->alone("delayqueue:replace:{$native->name()}:$id", $push)
+            : $push();
     }
 
     /**
@@ -118,7 +102,8 @@ trait StoresJobs
     private function storeMany(array $jobs, mixed $queue, ?DuplicateJobException &$refused): array
     {
         $native = $this->native($queue);
-        $new = array_map(fn (array $job): NewJob => NewJob::of($job['payload'], $job['delay'], [], $this->settings, $native), $jobs);
+        $make = fn (array $job): NewJob => NewJob::of($job['payload'], $job['delay'], [], $this->settings, $native);
+        $new = array_map($make, $jobs);
         $outbox = $this->outbox();
         if ($outbox !== null) {
             return $this->storeRows($outbox, $new, $queue);
@@ -173,8 +158,9 @@ trait StoresJobs
                 if (Held::in(self::decoded($new->payload()))?->batch === null) {
                     continue;
                 }
+                // Another job may have an id of the user's own.
                 $there = $new->isIdentified ? $native->peek((string) $new->id()) : null;
-                if (!$new->isIdentified || ($there !== null && self::uuid(self::decoded($there->body)) === $new->uuid)) {
+                if (!$new->isIdentified || self::uuid(self::decoded($there->body ?? '')) === $new->uuid) {
                     $ids[] = (string) $new->id();
                 }
             }
@@ -184,10 +170,14 @@ trait StoresJobs
         }
     }
 
-    /** A retry of a job that lies buried takes its place. A uuid is no promise of the user: two jobs may have one, as with frozen uuids. */
+    /**
+     * A retry of a job that lies buried takes its place. A uuid is no promise of the user: two jobs may have one, as with
+     * frozen uuids.
+     */
     private function storeDuplicate(NewJob $new, mixed $queue, DuplicateJobException $exception, bool $isRetry): string
     {
         $native = $this->native($queue);
+        [$connection, $name] = [(string) $this->connectionName, $this->getQueue($queue)];
         $id = (string) $new->id();
         $there = $native->peek($id);
         if ($this->liesBuried($new, $there)) {
@@ -203,9 +193,9 @@ trait StoresJobs
         $payload = self::decoded($body);
         $survivor = self::decoded($there->body ?? '');
         if ($new->onDuplicate === OnDuplicate::Keep) {
-            $this->tellOfKept($this->getQueue($queue), $id, $body);
+            $this->tellOfKept($name, $id, $body);
             $this->ends()->keptOut($payload, $exception, $survivor);
-        } elseif (!$this->ends()->failsInBatch($payload, $body, (string) $this->connectionName, $this->getQueue($queue), $exception)) {
+        } elseif (!$this->ends()->failsInBatch($payload, $body, $connection, $name, $exception)) {
             $this->ends()->refused($payload, $survivor);
             throw $exception;
         }
@@ -215,12 +205,14 @@ trait StoresJobs
 
     private function tellOfKept(string $queue, string $id, string $payload): void
     {
+        $connection = (string) $this->connectionName;
         if ($this->container->bound('events')) {
-            $this->container['events']->dispatch(new DuplicateKept((string) $this->connectionName, $queue, $id, $payload));
+            $this->container['events']->dispatch(new DuplicateKept($connection, $queue, $id, $payload));
         }
         if ($this->container->bound('log')) {
-            $this->container['log']->notice("A job was not queued, because job '$id' is in the queue already, or its id is still taken", [
-                'connection' => $this->connectionName,
+            $why = "job '$id' is in the queue already, or its id is still taken";
+            $this->container['log']->notice("A job was not queued, because $why", [
+                'connection' => $connection,
                 'queue' => $queue,
                 'job' => $id,
             ]);
@@ -230,6 +222,8 @@ trait StoresJobs
     /** The job itself lies buried, not another one that has its id. */
     private function liesBuried(NewJob $new, ?JobInfo $there): bool
     {
-        return $new->uuid !== null && $there?->state === State::Buried && self::uuid(self::decoded($there->body)) === $new->uuid;
+        return $new->uuid !== null
+            && $there?->state === State::Buried
+            && self::uuid(self::decoded($there->body)) === $new->uuid;
     }
 }

@@ -25,8 +25,11 @@ trait UsesOutbox
     public function outbox(): ?QueueOutbox
     {
         $name = $this->settings->outbox;
+        if ($name === false) {
+            return null;
+        }
 
-        return $name === false ? null : $this->outbox ??= new QueueOutbox($this->container, $this->rowQueues(), $name === true ? null : $name);
+        return $this->outbox ??= new QueueOutbox($this->container, $this->rowQueues(), $name === true ? null : $name);
     }
 
     /** {@inheritdoc} A row comes after the commit by itself, and a crash between the two loses nothing. */
@@ -104,9 +107,15 @@ trait UsesOutbox
     {
         return new RowQueues(
             $this->natives->named(...),
-            // A uuid is taken by nobody else.
-            fn (string $payload): bool => isset(self::decoded($payload)['delayqueue']['id']) && Held::mayBeIn(self::decoded($payload)),
-            fn (string $queue, string $id, string $body) => $this->ends()->reported(fn () => $this->settleKeptRow($queue, $id, $body)),
+            static function (string $body): bool {
+                $payload = self::decoded($body);
+
+                // A uuid is taken by nobody else.
+                return isset($payload['delayqueue']['id']) && Held::mayBeIn($payload);
+            },
+            fn (string $queue, string $id, string $body) => $this->ends()->reported(
+                fn () => $this->settleKeptRow($queue, $id, $body),
+            ),
             fn (JobInfo $job, string $payload) => $this->ends()->reported(
                 fn () => $this->settleReplaced($this->native(QueueName::decode($job->queue)), $job, $payload),
             ),

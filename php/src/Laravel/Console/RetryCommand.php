@@ -8,7 +8,7 @@ use DelayQueue\ConnectionException;
 use Illuminate\Queue\Console\RetryCommand as BaseRetryCommand;
 use Throwable;
 
-/** Laravel's queue:retry. A job that cannot be pushed stays in failed_jobs and does not end the command: the others are pushed. */
+/** Laravel's queue:retry. A job that cannot be pushed stays in failed_jobs, and the others are pushed. */
 final class RetryCommand extends BaseRetryCommand
 {
     /** @var list<mixed>|null the ids that are left; null: as the framework finds them */
@@ -29,12 +29,13 @@ final class RetryCommand extends BaseRetryCommand
 
                 return $stayed === 0 ? self::SUCCESS : self::FAILURE;
             } catch (Throwable $error) {
-                $at = $this->current === null ? false : array_search($this->current, array_map(strval(...), $this->ids), true);
+                $at = array_search($this->current, array_map(strval(...), $this->ids), true);
                 // Where Redis is away no other would get there.
                 if ($at === false || $error instanceof ConnectionException) {
                     throw $error;
                 }
-                $this->error("The failed job [$this->current] stays in the list of failed jobs: {$error->getMessage()}");
+                $stays = "The failed job [$this->current] stays in the list of failed jobs";
+                $this->error("$stays: {$error->getMessage()}");
                 $this->ids = array_slice($this->ids, $at + 1);
                 if ($this->ids === []) {
                     return self::FAILURE;
