@@ -7,7 +7,7 @@ namespace DelayQueue\Laravel;
 use Illuminate\Contracts\Queue\Job as JobContract;
 use Illuminate\Queue\CallQueuedHandler;
 
-/** The handler of a copy that an operator has pushed: a job of its own, without lock, batch and chain of the other one. */
+/** The handler of a copy that an operator has pushed: a job without lock, batch and chain of the other one. */
 final class CopiedJob extends CallQueuedHandler
 {
     /** What a command has of the dispatch that made it. */

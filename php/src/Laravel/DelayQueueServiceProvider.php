@@ -29,7 +29,8 @@ final class DelayQueueServiceProvider extends ServiceProvider
             : $worker);
         // By its class, or as Laravel 8 names it.
         foreach ([BaseRetryCommand::class, 'command.queue.retry'] as $name) {
-            $this->app->extend($name, static fn (BaseRetryCommand $command): BaseRetryCommand => $command::class === BaseRetryCommand::class
+            $isTheirs = static fn (BaseRetryCommand $command): bool => $command::class === BaseRetryCommand::class;
+            $this->app->extend($name, static fn (BaseRetryCommand $command): BaseRetryCommand => $isTheirs($command)
                 ? new Console\RetryCommand()
                 : $command);
         }

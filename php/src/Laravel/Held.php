@@ -38,8 +38,9 @@ final class Held
     {
         // A member of a batch, which is dear to ask for by its trait with each push.
         $batch = isset($command->batchId) && method_exists($command, 'withBatchId') ? $command->batchId : null;
-        $isUniqueListener = static fn (): bool => method_exists($command, 'shouldBeUnique') && $command->shouldBeUnique();
-        $isUnique = $batch === null && ($command instanceof ShouldBeUnique || $isUniqueListener());
+        $isUnique = $command instanceof ShouldBeUnique
+            || (method_exists($command, 'shouldBeUnique') && $command->shouldBeUnique());
+        $isUnique = $isUnique && $batch === null;
         $owner = $isUnique ? $command->uniqueLockOwner ?? null : null;
         $isLink = static fn (mixed $link): bool => is_string($link) && str_contains($link, (string) $batch);
 

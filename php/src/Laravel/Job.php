@@ -139,7 +139,10 @@ class Job extends BaseJob implements JobContract
             if (!$this->isDeleted()) {
                 $isFirst = !$this->isReleased();
                 parent::release();
-                $this->giveBack($isFirst, fn () => $this->reserved->release(Moment::of($this->reserved->dueAt), countAttempt: false));
+                $this->giveBack(
+                    $isFirst,
+                    fn () => $this->reserved->release(Moment::of($this->reserved->dueAt), countAttempt: false),
+                );
             }
         }
     }
@@ -192,7 +195,7 @@ class Job extends BaseJob implements JobContract
         return false;
     }
 
-    /** A job that was cancelled meanwhile ends here: nobody will run it again. One whose lease has run out may be another worker's. */
+    /** A job that was cancelled meanwhile ends here. One whose lease has run out may be another worker's. */
     private function giveBack(bool $isFirst, Closure $release): void
     {
         $isOurs = $this->source->settings->heartbeat || $this->reserved->timeLeft() > 0;

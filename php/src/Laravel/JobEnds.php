@@ -103,10 +103,10 @@ final class JobEnds extends CallQueuedHandler
         if ($this->batchOf($this->held($payload)) === null) {
             return false;
         }
-        $this->reported(function () use ($payload, $body, $connection, $queue, $why): void {
-            if ($this->container->bound('queue.failer')) {
-                $this->container->make('queue.failer')->log($connection, $queue, $body, $why);
-            }
+        if ($this->container->bound('queue.failer')) {
+            $this->reported(fn () => $this->container->make('queue.failer')->log($connection, $queue, $body, $why));
+        }
+        $this->reported(function () use ($payload, $why): void {
             $command = $this->getCommand($payload['data']);
             $this->ensureFailedBatchJobIsRecorded((string) ($payload['uuid'] ?? ''), $command, $why);
             $this->ensureChainCatchCallbacksAreInvoked((string) ($payload['uuid'] ?? ''), $command, $why);

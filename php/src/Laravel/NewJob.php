@@ -58,7 +58,9 @@ final class NewJob
             'timeout' => $timeout,
             'unique' => $options['unique'] ?? null,
             'maxWait' => $options['maxWait'] ?? null,
-            'headers' => isset($options['expires']) ? [self::EXPIRES => Job::expiry($options['expires'], self::onExpiry($options))] : [],
+            'headers' => isset($options['expires'])
+                ? [self::EXPIRES => Job::expiry($options['expires'], self::onExpiry($options))]
+                : [],
             'group' => $options['group'] ?? null,
         ];
 

@@ -68,7 +68,8 @@ final class DashboardTest extends LaravelTestCase
         $this->allowChanges();
         foreach (['/job/cancel' => ['id' => 'unique'], '/found/cancel' => ['state' => 'delayed']] as $path => $fields) {
             UniqueDeed::dispatch('unique')->delay(600)->identifiedBy('unique');
-            $this->assertSame(303, $this->post("/delayqueue$path", $fields + ['queue' => 'default'], self::FROM_HERE)->getStatusCode());
+            $answer = $this->post("/delayqueue$path", $fields + ['queue' => 'default'], self::FROM_HERE);
+            $this->assertSame(303, $answer->getStatusCode());
             $this->assertSame(0, $this->queue()->size());
         }
         UniqueDeed::dispatch('unique')->identifiedBy('next');

@@ -35,7 +35,9 @@ trait FindsJobs
                 continue;
             }
             $info = $this->find($id, $queue);
-            $cancelled += $info === null ? 0 : $this->cancelFound($this->native(QueueName::decode($info->queue)), $info);
+            if ($info !== null) {
+                $cancelled += $this->cancelFound($this->native(QueueName::decode($info->queue)), $info);
+            }
         }
 
         return $cancelled;

@@ -52,8 +52,8 @@ trait PushesJobs
     }
 
     /**
-     * Pushes jobs in few round trips. Those that wait for a commit go one by one, after it; so do those with beforeCommit(), at once. A job whose
-     * id is taken holds up no other.
+     * Pushes jobs in few round trips. Those that wait for a commit go one by one, after it; so do those with
+     * beforeCommit(), at once. A job whose id is taken holds up no other.
      *
      * @throws DuplicateJobException when all the others are queued; a member of a batch has failed in it instead
      */
@@ -87,7 +87,10 @@ trait PushesJobs
         }
     }
 
-    /** {@inheritdoc} With the wishes of an Identified job, its group, and what it holds, so that they are there still when it is retried, or never runs. */
+    /**
+     * {@inheritdoc} With the wishes of an Identified job, its group, and what it holds, so that they are there still when
+     * it is retried, or never runs.
+     */
     protected function createPayloadArray($job, $queue, $data = '')
     {
         $payload = parent::createPayloadArray($job, $queue, $data);

@@ -171,8 +171,8 @@ trait StoresJobs
     }
 
     /**
-     * A retry of a job that lies buried takes its place. A uuid is no promise of the user: two jobs may have one, as with
-     * frozen uuids.
+     * A retry of a job that lies buried takes its place. A uuid is no promise of the user: two jobs may have one, as
+     * with frozen uuids.
      */
     private function storeDuplicate(NewJob $new, mixed $queue, DuplicateJobException $exception, bool $isRetry): string
     {

@@ -92,7 +92,9 @@ trait UsesOutbox
         $ids = $rows = [];
         foreach ($jobs as $position => $new) {
             if ($new->takesItsId()) {
-                $ids[$position] = $outbox->isInTransaction() ? $this->storeRow($outbox, $new, $queue) : $this->storeNew($new, $queue, null);
+                $ids[$position] = $outbox->isInTransaction()
+                    ? $this->storeRow($outbox, $new, $queue)
+                    : $this->storeNew($new, $queue, null);
             } else {
                 $rows[$position] = $new->forRow();
             }
