@@ -177,7 +177,7 @@ class Job extends BaseJob implements JobContract
     protected function resolve($class)
     {
         return $class === CallQueuedHandler::class && !$this->container->bound($class)
-            ? $this->container->make(JobEnds::class)->of((array) $this->payload())
+            ? $this->container->make(JobHandler::class)->of((array) $this->payload())
             : parent::resolve($class);
     }
 

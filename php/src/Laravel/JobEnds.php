@@ -10,7 +10,6 @@ use Illuminate\Bus\BatchRepository;
 use Illuminate\Bus\DebounceLock;
 use Illuminate\Contracts\Cache\Repository as Cache;
 use Illuminate\Contracts\Debug\ExceptionHandler;
-use Illuminate\Contracts\Queue\Job as JobContract;
 use Illuminate\Contracts\Queue\ShouldBeUniqueUntilProcessing;
 use Illuminate\Database\Eloquent\ModelNotFoundException;
 use Illuminate\Queue\CallQueuedHandler;
@@ -18,24 +17,10 @@ use ReflectionClass;
 use Throwable;
 
 /**
- * The one place for the ends of jobs that Laravel's handler does not see: it does what the handler would have done. It
- * is the handler of our jobs as well, for those whose model is gone.
+ * The one place for the ends of jobs that Laravel's handler does not see: it does what the handler would have done.
  */
-final class JobEnds extends CallQueuedHandler
+class JobEnds extends CallQueuedHandler
 {
-    /** @var array<array-key, mixed> of the job that it handles */
-    private array $payload = [];
-
-    private bool $isRestored = false;
-
-    /** @param array<array-key, mixed> $payload of the job that it is to handle */
-    public function of(array $payload): self
-    {
-        $this->payload = $payload;
-
-        return $this;
-    }
-
     /**
      * A job is gone before its handler ran, and is no failure: it was cancelled or replaced, or has expired. Its lock
      * is released, its batch counts it and the links behind it as done, and the catch() of its chain is called, because
@@ -124,43 +109,6 @@ final class JobEnds extends CallQueuedHandler
         $this->ensureUniqueJobLockIsReleased($command);
     }
 
-    /** {@inheritdoc} The framework before 13 leaves lock and batch of a job whose model is gone. */
-    public function failed(array $data, $e, string $uuid, ...$more)
-    {
-        try {
-            parent::failed($data, $e, $uuid, ...$more);
-        } catch (ModelNotFoundException $gone) {
-            if ($this->isRestored) {
-                throw $gone; // of the job's own failed()
-            }
-            $held = Held::in($this->payload);
-            if ($held !== null) {
-                $this->release($held, $this->payload);
-                $this->batchOf($held)?->recordFailedJob($uuid, $e);
-            }
-        }
-    }
-
-    protected function handleModelNotFound(JobContract $job, $e)
-    {
-        parent::handleModelNotFound($job, $e);
-        $held = Held::in($this->payload);
-        if ($held !== null && $job->isDeleted() && !$job->hasFailed()) {
-            $this->release($held, $this->payload);
-            $isCounted = method_exists(parent::class, 'ensureSuccessfulBatchJobIsRecordedForMissingModel');
-            $this->countAsDone($held, $this->payload, ($isCounted ? 0 : 1) + $held->links);
-        }
-    }
-
-    protected function getCommand(array $data)
-    {
-        $this->isRestored = false;
-        $command = parent::getCommand($data);
-        $this->isRestored = true;
-
-        return $command;
-    }
-
     /** @param array<array-key, mixed> $payload */
     private function held(array $payload): ?Held
     {
@@ -171,7 +119,7 @@ final class JobEnds extends CallQueuedHandler
      * @param array<array-key, mixed> $payload
      * @param array<array-key, mixed> $survivor
      */
-    private function release(Held $held, array $payload, array $survivor = [], bool $wasStarted = false): void
+    protected function release(Held $held, array $payload, array $survivor = [], bool $wasStarted = false): void
     {
         $class = (string) ($payload['data']['commandName'] ?? '');
         if ($held->lock === null) {
@@ -219,7 +167,7 @@ final class JobEnds extends CallQueuedHandler
     }
 
     /** @param array<array-key, mixed> $payload */
-    private function countAsDone(Held $held, array $payload, int $jobs): void
+    protected function countAsDone(Held $held, array $payload, int $jobs): void
     {
         $batch = $this->batchOf($held);
         for (; $batch !== null && $jobs > 0; --$jobs) {
@@ -227,7 +175,7 @@ final class JobEnds extends CallQueuedHandler
         }
     }
 
-    private function batchOf(?Held $held): ?Batch
+    protected function batchOf(?Held $held): ?Batch
     {
         return $held?->batch === null ? null : $this->container->make(BatchRepository::class)->find($held->batch);
     }

@@ -63,6 +63,18 @@ final class EndsTest extends LaravelTestCase
         $this->assertUnlocked('refused');
     }
 
+    public function testALinkThatIsRefusedEndsItsChainAndNotTheJobBeforeIt(): void
+    {
+        Deed::dispatch('waits')->delay(60)->identifiedBy('taken');
+        $refused = (new Deed('two'))->identifiedBy('taken');
+        Bus::chain([new Deed('one'), $refused, new Deed('three')])->catch(new Told('catch'))->dispatch();
+        $this->work('queue:work');
+        $this->assertSame([1, 0], [$this->lines('/^begin one/'), $this->lines('/^failed/')]);
+        $this->assertSame(1, $this->lines("/^told catch .*'taken'/"));
+        $this->assertSame([0, 1], [$this->app['db']->table('failed_jobs')->count(), $this->queue()->size()]);
+        $this->assertStringContainsString("'taken'", $this->log());
+    }
+
     public function testAJobThatIsTooLargeReleasesItsLock(): void
     {
         $this->boot(['block_for' => 0, 'options' => ['maxPayload' => 5000]]);
