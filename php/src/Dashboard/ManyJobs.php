@@ -43,7 +43,7 @@ final class ManyJobs
             default => [],
         };
         $act = match ($change) {
-            'cancel' => static fn (Search $search): int => $search->cancel(),
+            'cancel' => fn (Search $search): int => $search->cancel(by: fn (array $jobs): int => $this->site->cancel($queue, ...$jobs)),
             'kick' => static fn (Search $search): int => $search->kick(),
             'reschedule' => static fn (Search $search): int => $search->reschedule($arguments['delay']),
             'move' => fn (Search $search): int => $search->moveTo($this->site->queue($arguments['to'])),
@@ -66,10 +66,10 @@ final class ManyJobs
     {
         [$name, $group] = [$this->needed('queue'), $this->needed('group')];
         $queue = $this->site->queue($name);
-        $pass = static function (Step $step) use ($queue, $group): void {
+        $pass = function (Step $step) use ($queue, $group): void {
             $jobs = $queue->list(State::Ready, limit: self::PASS, group: $group)
                 ?: $queue->list(State::Delayed, limit: self::PASS, group: $group);
-            $cancelled = $jobs === [] ? 0 : $queue->cancel(...array_column($jobs, 'id'));
+            $cancelled = $jobs === [] ? 0 : $this->site->cancel($queue, ...$jobs);
             $step->after = $cancelled === 0 ? null : '';
             $step->read += count($jobs);
             $step->done += $cancelled;

@@ -18,6 +18,7 @@ final class Site
 
     /**
      * @param Closure(JobInfo): ?string $payload what a page may show of a payload; null: nothing
+     * @param (Closure(DelayQueue, JobInfo...): int)|null $cancel null: cancel() of the queue
      * @param bool $hidesPayloads not each payload may be shown as it is
      */
     public function __construct(
@@ -27,6 +28,7 @@ final class Site
         private readonly Closure $payload,
         public readonly bool $hidesPayloads,
         public readonly ?Journal $journal,
+        private readonly ?Closure $cancel = null,
     ) {
     }
 
@@ -61,6 +63,14 @@ final class Site
         parse_str($settings, $known);
 
         return preg_replace('~//[^/]*@~', '//', $place) . (is_string($known['db'] ?? null) ? "?db=$known[db]" : '');
+    }
+
+    /** @return int how many there were still */
+    public function cancel(DelayQueue $queue, JobInfo ...$jobs): int
+    {
+        return $this->cancel === null
+            ? $queue->cancel(...array_column($jobs, 'id'))
+            : ($this->cancel)($queue, ...$jobs);
     }
 
     /** @param array<string, string|int|null> $parameters null: left out */

@@ -7,6 +7,7 @@ namespace DelayQueue\Laravel;
 use Illuminate\Container\Container;
 use Illuminate\Contracts\Foundation\CachesConfiguration;
 use Illuminate\Foundation\Console\AboutCommand;
+use Illuminate\Queue\Console\RetryCommand as BaseRetryCommand;
 use Illuminate\Queue\QueueManager;
 use Illuminate\Queue\Worker as BaseWorker;
 use Illuminate\Support\ServiceProvider;
@@ -26,6 +27,13 @@ final class DelayQueueServiceProvider extends ServiceProvider
         $this->app->extend('queue.worker', static fn (BaseWorker $worker): BaseWorker => $worker::class === BaseWorker::class
             ? Worker::inPlaceOf($worker)
             : $worker);
+        // By its class, or as Laravel 8 names it.
+        foreach ([BaseRetryCommand::class, 'command.queue.retry'] as $name) {
+            $isTheirs = static fn (BaseRetryCommand $command): bool => $command::class === BaseRetryCommand::class;
+            $this->app->extend($name, static fn (BaseRetryCommand $command): BaseRetryCommand => $isTheirs($command)
+                ? new Console\RetryCommand()
+                : $command);
+        }
         $this->app->singleton(ConsumingWorker::class, static fn ($app): ConsumingWorker => ConsumingWorker::inPlaceOf($app['queue.worker']));
     }
 

@@ -6,11 +6,13 @@ namespace DelayQueue\Laravel;
 
 use Closure;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\OwnHeaders;
 use DelayQueue\Job as NativeJob;
 use DelayQueue\LeaseLostException;
 use DelayQueue\RateLimited as RateLimitedElsewhere;
 use Illuminate\Container\Container;
 use Illuminate\Contracts\Queue\Job as JobContract;
+use Illuminate\Queue\CallQueuedHandler;
 use Illuminate\Queue\Jobs\Job as BaseJob;
 use Illuminate\Queue\Middleware\RateLimited;
 use Illuminate\Queue\Middleware\ThrottlesExceptions;
@@ -20,6 +22,8 @@ use Throwable;
 /** A job of Laravel under a lease of delayqueue. */
 class Job extends BaseJob implements JobContract
 {
+    use Concerns\StartsInTime;
+
     /** Middleware of Laravel that releases a job for "not now": no attempt of the job. */
     private const HOLDS_BACK = [RateLimited::class, WithoutOverlapping::class, ThrottlesExceptions::class];
 
@@ -28,6 +32,8 @@ class Job extends BaseJob implements JobContract
 
     /** @var array<string, mixed>|null */
     private ?array $decoded = null;
+
+    private ?string $copied = null;
 
     /** Why this run has failed. */
     private Throwable|string|null $failure = null;
@@ -63,9 +69,12 @@ class Job extends BaseJob implements JobContract
         return $this->reserved->group;
     }
 
+    /** {@inheritdoc} A copy that an operator has pushed is a job of its own. */
     public function getRawBody()
     {
-        return $this->reserved->body;
+        return isset($this->reserved->headers[OwnHeaders::COPY])
+            ? $this->copied ??= CopiedJob::body($this->reserved->body, $this->reserved->id)
+            : $this->reserved->body;
     }
 
     /** {@inheritdoc} Decoded once. */
@@ -108,10 +117,11 @@ class Job extends BaseJob implements JobContract
      */
     public function release($delay = 0, ?bool $countAttempt = null)
     {
+        $isFirst = !$this->isReleased();
         parent::release($delay);
         if (!$this->isDeleted()) {
             $countAttempt ??= !$this->source->settings->releaseUncounted || !self::isHeldBack();
-            $this->settle(fn () => $this->reserved->release(
+            $this->giveBack($isFirst, fn () => $this->reserved->release(
                 Delay::of($delay, $this->source->native($this->queue)),
                 countAttempt: $countAttempt,
                 error: $this->failure,
@@ -127,8 +137,12 @@ class Job extends BaseJob implements JobContract
         } finally {
             // A job that its handler has deleted stays so, also where the loop has yet to acknowledge it.
             if (!$this->isDeleted()) {
+                $isFirst = !$this->isReleased();
                 parent::release();
-                $this->settle(fn () => $this->reserved->release(Moment::of($this->reserved->dueAt), countAttempt: false));
+                $this->giveBack(
+                    $isFirst,
+                    fn () => $this->reserved->release(Moment::of($this->reserved->dueAt), countAttempt: false),
+                );
             }
         }
     }
@@ -159,6 +173,14 @@ class Job extends BaseJob implements JobContract
         }
     }
 
+    /** {@inheritdoc} An application that has bound a handler of its own keeps it. */
+    protected function resolve($class)
+    {
+        return $class === CallQueuedHandler::class && !$this->container->bound($class)
+            ? $this->container->make(JobHandler::class)->of((array) $this->payload())
+            : parent::resolve($class);
+    }
+
     /** A middleware calls release() of the user's job, which calls ours, and may have one of its own in between. */
     private static function isHeldBack(): bool
     {
@@ -171,6 +193,16 @@ class Job extends BaseJob implements JobContract
         }
 
         return false;
+    }
+
+    /** A job that was cancelled meanwhile ends here. One whose lease has run out may be another worker's. */
+    private function giveBack(bool $isFirst, Closure $release): void
+    {
+        $isOurs = $this->source->settings->heartbeat || $this->reserved->timeLeft() > 0;
+        $this->settle($release);
+        if ($isFirst && $isOurs && $this->reserved->isLost()) {
+            $this->source->settleLost($this);
+        }
     }
 
     /** A job that is settled stays so. One that is ours no longer is no error of the application. */

@@ -14,6 +14,9 @@ use DelayQueue\OnExpiry;
 /** A payload of Laravel on its way into the queue. */
 final class NewJob
 {
+    /** The header of a job that is to be started in time. */
+    public const EXPIRES = 'dq-expires';
+
     /** Wishes that are not stored with the job: a retry of it does not ask whether its own id is taken, and has all the time. */
     private const OF_A_DISPATCH = ['unique' => 1, 'maxWait' => 1, 'expires' => 1, 'onExpiry' => 1];
 
@@ -57,8 +60,9 @@ final class NewJob
             'timeout' => $timeout,
             'unique' => $options['unique'] ?? null,
             'maxWait' => $options['maxWait'] ?? null,
-            'expires' => $options['expires'] ?? null,
-            'onExpiry' => OnExpiry::tryFrom($options['onExpiry'] ?? '') ?? OnExpiry::Bury,
+            'headers' => isset($options['expires'])
+                ? [self::EXPIRES => Job::expiry($options['expires'], self::onExpiry($options))]
+                : [],
             'group' => $options['group'] ?? null,
         ];
 
@@ -70,6 +74,12 @@ final class NewJob
             $onDuplicate instanceof OnDuplicate ? $onDuplicate : OnDuplicate::from($onDuplicate),
             $uuid,
         );
+    }
+
+    /** The bytes that are stored. */
+    public function payload(): string
+    {
+        return $this->parameters['payload'];
     }
 
     /** For the first try. Keep is asked for as Fail, because the extension does not say that it has kept another job. */
@@ -123,6 +133,14 @@ final class NewJob
     private function now(): array
     {
         return ['delay' => Delay::of($this->delay, $this->queue)] + $this->parameters;
+    }
+
+    /** @param array<string, mixed> $options */
+    private static function onExpiry(array $options): OnExpiry
+    {
+        $wish = $options['onExpiry'] ?? OnExpiry::Bury;
+
+        return $wish instanceof OnExpiry ? $wish : OnExpiry::tryFrom($wish) ?? OnExpiry::Bury;
     }
 
     /** Without a heartbeat a lease has to outlast its job. Null: the connection's. */

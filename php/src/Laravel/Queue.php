@@ -7,7 +7,6 @@ namespace DelayQueue\Laravel;
 use DelayQueue;
 use DelayQueue\Job as NativeJob;
 use DelayQueue\LeaseLostException;
-use DelayQueue\State;
 use Illuminate\Contracts\Queue\ClearableQueue;
 use Illuminate\Contracts\Queue\Queue as QueueContract;
 use Illuminate\Queue\Queue as BaseQueue;
@@ -16,9 +15,11 @@ use UnitEnum;
 /** A queue connection of Laravel on delayqueue. */
 class Queue extends BaseQueue implements QueueContract, ClearableQueue
 {
+    use Concerns\EndsJobs;
     use Concerns\FindsJobs;
     use Concerns\InspectsQueue;
     use Concerns\PushesJobs;
+    use Concerns\StoresJobs;
     use Concerns\UsesOutbox;
 
     private ?WorkerLoop $loop = null;
@@ -102,18 +103,6 @@ class Queue extends BaseQueue implements QueueContract, ClearableQueue
     public function watching(array $queues): DelayQueue
     {
         return $this->natives->make(...array_map($this->getQueue(...), $queues));
-    }
-
-    /**
-     * Deletes all jobs but the buried.
-     *
-     * @param string|UnitEnum|null $queue
-     *
-     * @return int how many
-     */
-    public function clear($queue = null)
-    {
-        return $this->native($queue)->purge(State::Delayed, State::Ready, State::Reserved);
     }
 
     /** Not an error of the application: the job is somebody else's, or cancelled. */

@@ -97,14 +97,16 @@ final class Search implements Countable, IteratorAggregate
      * Removes the jobs, also one that a worker has taken since it was looked at: see cancel() of a queue.
      *
      * @param (callable(int, int): void)|null $progress
+     * @param (callable(list<JobInfo>): int)|null $by cancels those of a page, in place of cancel() of the queue
      *
      * @return int how many
      *
      * @throws SealException|ConnectionException|ServerException
      */
-    public function cancel(?callable $progress = null): int
+    public function cancel(?callable $progress = null, ?callable $by = null): int
     {
-        $cancel = fn (array $jobs): int => $jobs === [] ? 0 : $this->queue->cancel(...array_column($jobs, 'id'));
+        $by ??= fn (array $jobs): int => $this->queue->cancel(...array_column($jobs, 'id'));
+        $cancel = static fn (array $jobs): int => $jobs === [] ? 0 : $by($jobs);
 
         return $this->begin(self::STATES, 'cancel')[0]->each($cancel, $progress);
     }

@@ -11,6 +11,7 @@ use DelayQueue\Laravel\Database\LaravelConnection;
 use DelayQueue\Tests\Laravel\Support\Deed;
 use DelayQueue\Tests\Laravel\Support\HttpKernel;
 use DelayQueue\Tests\Laravel\Support\LaravelTestCase;
+use DelayQueue\Tests\Laravel\Support\UniqueDeed;
 use Illuminate\Auth\AuthServiceProvider;
 use Illuminate\Auth\GenericUser;
 use Illuminate\Contracts\Auth\Access\Gate;
@@ -59,6 +60,20 @@ final class DashboardTest extends LaravelTestCase
 
         $this->signIn(8);
         $this->assertSame(403, $this->get('/delayqueue')->getStatusCode());
+    }
+
+    public function testAJobThatIsCancelledInItReleasesItsUniqueLock(): void
+    {
+        $this->signIn();
+        $this->allowChanges();
+        foreach (['/job/cancel' => ['id' => 'unique'], '/found/cancel' => ['state' => 'delayed']] as $path => $fields) {
+            UniqueDeed::dispatch('unique')->delay(600)->identifiedBy('unique');
+            $answer = $this->post("/delayqueue$path", $fields + ['queue' => 'default'], self::FROM_HERE);
+            $this->assertSame(303, $answer->getStatusCode());
+            $this->assertSame(0, $this->queue()->size());
+        }
+        UniqueDeed::dispatch('unique')->identifiedBy('next');
+        $this->assertSame(1, $this->queue()->size());
     }
 
     public function testAGuestComesInWhereTheGateTakesNoUser(): void

@@ -8,14 +8,10 @@ use DateInterval;
 use DateTimeInterface;
 use DelayQueue\Exception;
 use DelayQueue\JobInfo;
-use DelayQueue\Laravel\CancelledJob;
 use DelayQueue\Laravel\Database\QueueOutbox;
 use DelayQueue\Laravel\Delay;
 use DelayQueue\Laravel\QueueName;
-use DelayQueue\State;
 use DelayQueue\Stats;
-use Illuminate\Contracts\Debug\ExceptionHandler;
-use Throwable;
 use UnitEnum;
 
 /** Jobs by their ids. Without a queue the default one is looked at first, then all others. */
@@ -39,11 +35,9 @@ trait FindsJobs
                 continue;
             }
             $info = $this->find($id, $queue);
-            if ($info === null || $this->native(QueueName::decode($info->queue))->cancel($id) === 0) {
-                continue;
+            if ($info !== null) {
+                $cancelled += $this->cancelFound($this->native(QueueName::decode($info->queue)), $info);
             }
-            ++$cancelled;
-            $this->settleCancelled($info);
         }
 
         return $cancelled;
@@ -73,7 +67,12 @@ trait FindsJobs
     public function replace(string $id, object $job, string|UnitEnum|null $queue = null): bool
     {
         foreach ($this->lookedAt($queue) as $name) {
-            if ($this->native($name)->update($id, $this->createPayload($job, $name, ''))) {
+            $native = $this->native($name);
+            $old = $native->peek($id);
+            $payload = $this->createPayload($job, $name, '');
+            if ($old !== null && $native->update($id, $payload)) {
+                $this->settleReplaced($native, $old, $payload);
+
                 return true;
             }
         }
@@ -125,29 +124,13 @@ trait FindsJobs
         }
         $deleted = 0;
         foreach (array_unique($queues ?: [$this->getQueue(null)]) as $name) {
+            // Of these jobs Redis never hears; a job in Redis is settled by whoever cancels it there after the commit.
+            $payloads = $outbox->payloads($name, $id);
             $deleted += $outbox->cancel($name, $id);
-        }
-        if ($info !== null) {
-            $settle = fn () => $this->settleCancelled($info);
-            $outbox->whenCommitted($settle) || $settle();
+            $settle = fn () => $this->settleRows($payloads, $id, $name);
+            $payloads === [] || $outbox->whenCommitted($settle) || $settle();
         }
 
         return $info !== null || $deleted > 0 ? 1 : 0;
-    }
-
-    /** The job is gone already: what fails now is reported, and cancels nothing less. One that runs settles itself. */
-    private function settleCancelled(JobInfo $info): void
-    {
-        if ($info->state !== State::Delayed && $info->state !== State::Ready) {
-            return;
-        }
-        try {
-            $this->container->make(CancelledJob::class)->settle((array) json_decode($info->body, true));
-        } catch (Throwable $exception) {
-            if (!$this->container->bound(ExceptionHandler::class)) {
-                throw $exception;
-            }
-            $this->container->make(ExceptionHandler::class)->report($exception);
-        }
     }
 }

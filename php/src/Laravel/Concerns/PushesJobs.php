@@ -4,13 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Laravel\Concerns;
 
-use DelayQueue;
 use DelayQueue\DuplicateJobException;
-use DelayQueue\Laravel\Events\DuplicateKept;
-use DelayQueue\Laravel\NewJob;
+use DelayQueue\Laravel\Held;
 use DelayQueue\Laravel\QueueName;
-use DelayQueue\OnDuplicate;
-use DelayQueue\State;
 use Illuminate\Queue\Attributes\Delay as DelayAttribute;
 use ReflectionMethod;
 use UnitEnum;
@@ -40,7 +36,7 @@ trait PushesJobs
      */
     public function pushRaw($payload, $queue = null, array $options = [])
     {
-        return $this->store($payload, $queue, null, $options, isRetry: true);
+        return $this->store($payload, $queue, null, $options, isRaw: true);
     }
 
     /** @return string the id of the job, unless it is pushed after a commit */
@@ -55,15 +51,25 @@ trait PushesJobs
         );
     }
 
-    /** Pushes jobs in few round trips. Those that wait for a commit go one by one, after it; so do those with beforeCommit(), at once. */
+    /**
+     * Pushes jobs in few round trips. Those that wait for a commit go one by one, after it; so do those with
+     * beforeCommit(), at once. A job whose id is taken holds up no other.
+     *
+     * @throws DuplicateJobException when all the others are queued; a member of a batch has failed in it instead
+     */
     public function bulk($jobs, $data = '', $queue = null)
     {
         $now = [];
+        $refused = null;
         $hasTransactions = $this->container->bound('db.transactions');
         foreach ((array) $jobs as $job) {
             $delay = $this->delayOf($job);
             if ($this->isForNow($job) || ($hasTransactions && $this->shouldDispatchAfterCommit($job))) {
-                $delay === null ? $this->push($job, $data, $queue) : $this->later($delay, $job, $data, $queue);
+                try {
+                    $delay === null ? $this->push($job, $data, $queue) : $this->later($delay, $job, $data, $queue);
+                } catch (DuplicateJobException $exception) {
+                    $refused ??= $exception;
+                }
                 continue;
             }
             $payload = $this->createPayload($job, $this->getQueue($queue), $data, $delay);
@@ -73,105 +79,27 @@ trait PushesJobs
         foreach ($now as $facts) {
             $this->tell('raiseJobQueueingEvent', $facts);
         }
-        foreach ($this->storeMany($now, $queue) as $position => $jobId) {
+        foreach ($this->storeMany($now, $queue, $refused) as $position => $jobId) {
             $this->tell('raiseJobQueuedEvent', $now[$position] + compact('jobId'));
+        }
+        if ($refused !== null) {
+            throw $refused;
         }
     }
 
-    /** {@inheritdoc} With the wishes of an Identified job, and its group, so that they are there still when it is retried. */
+    /**
+     * {@inheritdoc} With the wishes of an Identified job, its group, and what it holds, so that they are there still when
+     * it is retried, or never runs.
+     */
     protected function createPayloadArray($job, $queue, $data = '')
     {
         $payload = parent::createPayloadArray($job, $queue, $data);
         // Identified, which is dear to ask for with each push.
         $wishes = is_object($job) && method_exists($job, 'identifiedBy') ? $job->delayQueue ?? [] : [];
         $wishes += array_filter(['group' => $this->groupOf($job)], strlen(...));
+        $wishes += is_object($job) ? Held::by($job)->member() : [];
 
         return $wishes === [] ? $payload : $payload + ['delayqueue' => $wishes];
-    }
-
-    /** @param bool $isRetry it may be the retry of a job that lies buried */
-    private function store(string $payload, mixed $queue, mixed $delay, array $options = [], bool $isRetry = false, bool $mayBeRow = true): string
-    {
-        $new = NewJob::of($payload, $delay, $options, $this->settings, $this->native($queue));
-        $outbox = $mayBeRow ? $this->outbox() : null;
-
-        return $outbox?->isInTransaction() ? $this->storeRow($outbox, $new, $queue, $isRetry) : $this->storeNow($new, $queue);
-    }
-
-    /** Pushes to Redis or, while that is away, to the outbox. */
-    private function storeNow(NewJob $new, mixed $queue): string
-    {
-        $outbox = $new->takesItsId() || $this->outbox()?->isInTransaction() ? null : $this->outbox();
-        try {
-            return $outbox === null
-                ? $this->native($queue)->push(...$new->parameters())
-                : $outbox->pushNow($this->getQueue($queue), $new->forOutbox());
-        } catch (DuplicateJobException $exception) {
-            return $this->storeDuplicate($new, $queue, $exception);
-        }
-    }
-
-    /**
-     * @param list<array{payload: string, delay: mixed}> $jobs
-     *
-     * @return list<string> the ids in order
-     */
-    private function storeMany(array $jobs, mixed $queue): array
-    {
-        $native = $this->native($queue);
-        $new = array_map(fn (array $job): NewJob => NewJob::of($job['payload'], $job['delay'], [], $this->settings, $native), $jobs);
-        $outbox = $this->outbox();
-        if ($outbox !== null) {
-            return $this->storeRows($outbox, $new, $queue);
-        }
-        try {
-            return $native->pushMany(array_map(static fn (NewJob $job): array => $job->parameters(), $new));
-        } catch (DuplicateJobException $exception) {
-            $ids = $exception->stored;
-            foreach (array_slice($jobs, count($ids)) as $job) {
-                $ids[] = $this->store($job['payload'], $queue, $job['delay']);
-            }
-
-            return $ids;
-        }
-    }
-
-    /** A retry of a job that lies buried takes its place. A uuid is no promise of the user: two jobs may have one, as with frozen uuids. */
-    private function storeDuplicate(NewJob $new, mixed $queue, DuplicateJobException $exception): string
-    {
-        $native = $this->native($queue);
-        $id = (string) $new->id();
-        if ($this->liesBuried($new, $native)) {
-            return $native->push(...$new->replacing());
-        }
-        if (!$new->isIdentified) {
-            return $native->push(...$new->underAnotherId());
-        }
-        if ($new->onDuplicate !== OnDuplicate::Keep) {
-            throw $exception;
-        }
-        if ($this->container->bound('events')) {
-            $this->container['events']->dispatch(
-                new DuplicateKept((string) $this->connectionName, $this->getQueue($queue), $id, $new->parameters()['payload']),
-            );
-        }
-        if ($this->container->bound('log')) {
-            $this->container['log']->notice("A job was not queued, because job '$id' is in the queue already, or its id is still taken", [
-                'connection' => $this->connectionName,
-                'queue' => $this->getQueue($queue),
-                'job' => $id,
-            ]);
-        }
-
-        return $id;
-    }
-
-    /** The job itself lies buried, not another one that has its id. */
-    private function liesBuried(NewJob $new, DelayQueue $native): bool
-    {
-        $old = $new->uuid === null ? null : $native->peek((string) $new->id());
-
-        return $old?->state === State::Buried && (json_decode($old->body, true)['uuid'] ?? null) === $new->uuid;
     }
 
     /** As Laravel's SQS driver has it; an empty one is none there, too. */

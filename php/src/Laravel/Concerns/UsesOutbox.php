@@ -4,11 +4,16 @@ declare(strict_types=1);
 
 namespace DelayQueue\Laravel\Concerns;
 
+use DelayQueue\DuplicateJobException;
 use DelayQueue\Exception;
-use DelayQueue\Laravel\CancelledJob;
+use DelayQueue\JobInfo;
 use DelayQueue\Laravel\Database\AtRollback;
 use DelayQueue\Laravel\Database\QueueOutbox;
+use DelayQueue\Laravel\Database\RowQueues;
+use DelayQueue\Laravel\Held;
+use DelayQueue\Laravel\JobEnds;
 use DelayQueue\Laravel\NewJob;
+use DelayQueue\Laravel\QueueName;
 use Illuminate\Contracts\Queue\ShouldBeUnique;
 
 /** Jobs of a connection with an outbox: rows while a transaction is open, or while Redis is away. */
@@ -20,8 +25,11 @@ trait UsesOutbox
     public function outbox(): ?QueueOutbox
     {
         $name = $this->settings->outbox;
+        if ($name === false) {
+            return null;
+        }
 
-        return $name === false ? null : $this->outbox ??= new QueueOutbox($this->container, $this->natives, $name === true ? null : $name);
+        return $this->outbox ??= new QueueOutbox($this->container, $this->rowQueues(), $name === true ? null : $name);
     }
 
     /** {@inheritdoc} A row comes after the commit by itself, and a crash between the two loses nothing. */
@@ -50,7 +58,7 @@ trait UsesOutbox
         if (!$outbox?->isInTransaction() || !$this->container->bound('db.transactions') || $this->isForNow($job) || $this->shouldDispatchAfterCommit($job)) {
             return;
         }
-        $release = fn () => $this->container->make(CancelledJob::class)->releaseLock($job);
+        $release = fn () => $this->container->make(JobEnds::class)->releaseLock($job);
         if (method_exists($this, 'registerRollbackCallbacksForJobsThatDispatchAfterCommit')) {
             $this->registerRollbackCallbacksForJobsThatDispatchAfterCommit($job);
         } elseif (method_exists($transactions = $this->container->make('db.transactions'), 'addCallbackForRollback')) {
@@ -68,7 +76,7 @@ trait UsesOutbox
             return $outbox->push($this->getQueue($queue), $new->forRow(replaces: $isRetry && $this->mayLieBuried($new, $queue)));
         }
         // Whether its id is taken is known only when it comes to Redis.
-        $push = fn (): string => $this->storeNow($new, $queue);
+        $push = fn (): string => $this->storeNew($new, $queue, null);
         $outbox->whenCommitted($push) || $push();
 
         return (string) $new->id();
@@ -84,7 +92,9 @@ trait UsesOutbox
         $ids = $rows = [];
         foreach ($jobs as $position => $new) {
             if ($new->takesItsId()) {
-                $ids[$position] = $outbox->isInTransaction() ? $this->storeRow($outbox, $new, $queue) : $this->storeNow($new, $queue);
+                $ids[$position] = $outbox->isInTransaction()
+                    ? $this->storeRow($outbox, $new, $queue)
+                    : $this->storeNew($new, $queue, null);
             } else {
                 $rows[$position] = $new->forRow();
             }
@@ -95,10 +105,42 @@ trait UsesOutbox
         return $ids;
     }
 
+    private function rowQueues(): RowQueues
+    {
+        return new RowQueues(
+            $this->natives->named(...),
+            static function (string $body): bool {
+                $payload = self::decoded($body);
+
+                // A uuid is taken by nobody else.
+                return isset($payload['delayqueue']['id']) && Held::mayBeIn($payload);
+            },
+            fn (string $queue, string $id, string $body) => $this->ends()->reported(
+                fn () => $this->settleKeptRow($queue, $id, $body),
+            ),
+            fn (JobInfo $job, string $payload) => $this->ends()->reported(
+                fn () => $this->settleReplaced($this->native(QueueName::decode($job->queue)), $job, $payload),
+            ),
+            $this->cancelFound(...),
+        );
+    }
+
+    private function settleKeptRow(string $queue, string $id, string $body): void
+    {
+        $payload = self::decoded($body);
+        $there = $this->native($queue)->peek($id);
+        // A row that comes again after a crash meets its own job.
+        if ($there === null || self::uuid(self::decoded($there->body)) !== self::uuid($payload)) {
+            $this->tellOfKept($queue, $id, $body);
+            $why = new DuplicateJobException("job '$id' is already in queue '$queue', or its id is still taken");
+            $this->ends()->keptOut($payload, $why, self::decoded($there->body ?? ''));
+        }
+    }
+
     private function mayLieBuried(NewJob $new, mixed $queue): bool
     {
         try {
-            return $this->liesBuried($new, $this->native($queue));
+            return $this->liesBuried($new, $this->native($queue)->peek((string) $new->id()));
         } catch (Exception) {
             return false;
         }

@@ -31,11 +31,13 @@ final class DashboardController
     {
         $settings = $this->app['config']['delayqueue.dashboard'];
         $user = $request->user();
+        $connection = $this->app->make(Manager::class)->connection($settings['connection']);
         $handler = new Handler(
-            $this->app->make(Manager::class)->connection($settings['connection'])->native(),
+            $connection->native(),
             $this->access(...),
             journal: $this->journal($settings['journal']),
             changed: $this->app->bound('log') ? new ChangeLog($this->app['log']) : null,
+            cancel: $connection->cancelFound(...),
         );
 
         return HttpFoundation::response($handler->handle(HttpFoundation::request(

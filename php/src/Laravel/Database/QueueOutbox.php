@@ -5,12 +5,10 @@ declare(strict_types=1);
 namespace DelayQueue\Laravel\Database;
 
 use Closure;
-use DelayQueue;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Relay;
 use DelayQueue\Database\Schema;
 use DelayQueue\Database\SchemaException;
-use DelayQueue\Laravel\Natives;
 use DelayQueue\Laravel\QueueName;
 use Illuminate\Container\Container;
 use Throwable;
@@ -27,7 +25,7 @@ final class QueueOutbox
     private ?WeakReference $transaction = null;
 
     /** @param string|null $connection of config/database.php; null: the default one */
-    public function __construct(private readonly Container $container, private readonly Natives $natives, ?string $connection)
+    public function __construct(Container $container, private readonly RowQueues $queues, ?string $connection)
     {
         $this->database = new LaravelConnection($container->make('db'), $connection);
     }
@@ -35,7 +33,7 @@ final class QueueOutbox
     /** For rows of your own: its queues have their names in Redis. */
     public function rows(): Outbox
     {
-        $this->rows ??= new Outbox($this->database, $this->queue(...));
+        $this->rows ??= new Outbox($this->database, $this->queues);
         // Laravel drops a transaction that is rolled back, and tells nobody before 12.10. After a commit, flush() comes first.
         if ($this->transaction !== null && $this->transaction->get() === null) {
             $this->rows->discard();
@@ -50,7 +48,7 @@ final class QueueOutbox
     /** @param callable(string, Throwable): void $report */
     public function relay(int $batch, float $after, callable $report): Relay
     {
-        return new Relay($this->database, $this->queue(...), $batch, $after, $report);
+        return new Relay($this->database, $this->queues, $batch, $after, $report);
     }
 
     public function isInTransaction(): bool
@@ -125,6 +123,12 @@ final class QueueOutbox
         return array_map(QueueName::decode(...), array_column($this->stored($find), 'queue'));
     }
 
+    /** @return list<string> payloads of its rows that wait, which are no jobs in Redis yet */
+    public function payloads(string $queue, string $id): array
+    {
+        return $this->stored(fn (): array => $this->rows()->payloads(QueueName::encode($queue), $id));
+    }
+
     /**
      * Calls it when the open transaction is committed.
      *
@@ -166,10 +170,5 @@ final class QueueOutbox
             $this->rows?->flushCommitted();
         };
         $this->isInTransaction() ? $this->whenCommitted($flush) : $flush();
-    }
-
-    private function queue(string $name): DelayQueue
-    {
-        return $this->natives->named($name);
     }
 }

@@ -8,6 +8,8 @@ use Illuminate\Contracts\Queue\ShouldBeUnique;
 
 final class UniqueDeed extends Deed implements ShouldBeUnique
 {
+    public $messageGroup;
+
     public function uniqueId(): string
     {
         return $this->name;
