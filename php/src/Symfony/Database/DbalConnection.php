@@ -94,9 +94,10 @@ final class DbalConnection implements Connection
         return $result;
     }
 
+    /** {@inheritdoc} Without auto-commit DBAL begins one when it connects, and behind each commit. */
     public function isInTransaction(): bool
     {
-        return $this->connection->isTransactionActive();
+        return $this->connection->isTransactionActive() || !$this->connection->isAutoCommit();
     }
 
     public function driver(): string
