@@ -11,6 +11,7 @@ use DelayQueue\Console\UsageException;
 use DelayQueue\Database\Relay;
 use DelayQueue\Symfony\Database\TransportOutbox;
 use DelayQueue\Symfony\Transport\TransportFactory;
+use DelayQueue\Symfony\Worker\RestartSignal;
 use Psr\Cache\CacheItemPoolInterface;
 use Psr\Container\ContainerInterface;
 use Psr\Log\LoggerInterface;
@@ -21,7 +22,6 @@ use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
-use Symfony\Component\Messenger\EventListener\StopWorkerOnRestartSignalListener;
 use Throwable;
 
 /** The relay of the transports with an outbox, with their queues, keys and partitions. */
@@ -87,8 +87,8 @@ final class RelayCommand extends Command
 
             return $this->hasFailed ? self::FAILURE : self::SUCCESS;
         }
-        $began = microtime(true);
-        $relay->run(fn (): bool => $this->isToEnd || $this->isToRestart($began));
+        $restart = new RestartSignal($this->restartSignal);
+        $relay->run(fn (): bool => $this->isToEnd || $restart->isRequested());
 
         return self::SUCCESS;
     }
@@ -141,11 +141,5 @@ final class RelayCommand extends Command
                 });
             }
         }
-    }
-
-    /** After messenger:stop-workers, which a new version of the application calls. */
-    private function isToRestart(float $began): bool
-    {
-        return $began < (float) $this->restartSignal?->getItem(StopWorkerOnRestartSignalListener::RESTART_REQUESTED_TIMESTAMP_KEY)->get();
     }
 }

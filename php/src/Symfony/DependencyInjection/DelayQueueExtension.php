@@ -41,7 +41,11 @@ final class DelayQueueExtension extends Extension
         $container->register(NoteFailures::class)->addTag('kernel.event_subscriber');
         if ($config['wait'] > 0) {
             $container->register(WaitWhileIdle::class)
-                ->setArguments([new Reference(TransportFactory::class), $config['wait']])
+                ->setArguments([
+                    new Reference(TransportFactory::class),
+                    $config['wait'],
+                    new Reference('cache.messenger.restart_workers_signal', ContainerInterface::NULL_ON_INVALID_REFERENCE),
+                ])
                 ->addTag('kernel.event_subscriber');
         }
         $container->register(Canceller::class)
