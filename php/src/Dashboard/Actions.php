@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Dashboard;
 
 use DelayQueue;
+use DelayQueue\Internal\OwnHeaders;
 use DelayQueue\Schedule\Schedules;
 use DelayQueue\WorkerOrder;
 use JsonException;
@@ -26,7 +27,7 @@ final class Actions
             '/job/push' => $this->push($request),
             '/job/copy' => $this->copy($request),
             '/job/kick' => $this->onJob($request, Told::Kicked, static fn (DelayQueue $queue, string $id): bool => $queue->kickJob($id)),
-            '/job/cancel' => $this->onJob($request, Told::Cancelled, static fn (DelayQueue $queue, string $id): bool => $queue->cancel($id) > 0),
+            '/job/cancel' => $this->onJob($request, Told::Cancelled, $this->cancel(...)),
             '/job/reschedule' => $this->onJob(
                 $request,
                 Told::Rescheduled,
@@ -35,7 +36,7 @@ final class Actions
             '/job/update' => $this->onJob($request, Told::Updated, static fn (DelayQueue $queue, string $id): bool => self::raw($queue)->update($id, self::json($request))),
             '/group/pause' => $this->onGroup($request, Told::GroupClosed, static fn (DelayQueue $queue, string $group) => $queue->pause($request->field('for'), $group)),
             '/group/resume' => $this->onGroup($request, Told::GroupOpened, static fn (DelayQueue $queue, string $group) => $queue->resume($group)),
-            '/group/cancel' => $this->onGroup($request, Told::GroupCancelled, static fn (DelayQueue $queue, string $group) => $queue->cancelGroup($group)),
+            '/group/cancel' => $this->onGroup($request, Told::GroupCancelled, $this->site->cancelGroup(...)),
             '/schedule/run' => $this->onSchedule($request, Told::ScheduleRun, static fn (Schedules $schedules, string $name): bool => $schedules->runNow($name) !== null),
             '/schedule/pause' => $this->onSchedule($request, Told::SchedulePaused, static fn (Schedules $schedules, string $name): bool => $schedules->pause($name)),
             '/schedule/resume' => $this->onSchedule($request, Told::ScheduleResumed, static fn (Schedules $schedules, string $name): bool => $schedules->resume($name)),
@@ -69,7 +70,14 @@ final class Actions
         return new Done(Told::Pushed, '/job', ['queue' => $name, 'id' => $id]);
     }
 
-    /** A job with the same bytes and options, due now, under a new id. */
+    private function cancel(DelayQueue $queue, string $id): bool
+    {
+        $job = $queue->peek($id);
+
+        return $job !== null && $this->site->cancel($queue, $job) > 0;
+    }
+
+    /** A job with the same bytes and options, due now, under a new id. It belongs to no chain or batch; a header names the job that it is a copy of. */
     private function copy(Request $request): Done
     {
         $name = self::needed($request, 'queue');
@@ -85,7 +93,7 @@ final class Actions
             maxAttempts: $job->maxAttempts,
             backoff: $job->backoff,
             timeout: $job->timeout ?: null,
-            headers: array_filter($job->headers, static fn (int|string $header): bool => !str_starts_with((string) $header, 'dq-'), ARRAY_FILTER_USE_KEY),
+            headers: [OwnHeaders::COPY => $job->id] + array_diff_key($job->headers, OwnHeaders::of($job->headers)),
             group: $job->group,
         );
 

@@ -32,12 +32,16 @@ final class Handler
 
     private readonly ?Closure $changed;
 
+    private readonly ?Closure $cancel;
+
     /**
      * @param DelayQueue $queue any queue: its Redis and prefix are looked at, and its keys open sealed payloads
      * @param callable(Request): Access $access
      * @param (callable(JobInfo): ?string)|null $payload what may be shown of a payload: a text, or null for nothing; by default all of it
      * @param Journal|null $journal to show jobs that have ended, and how each run went
      * @param (callable(string, Request): void)|null $changed hears of each change, in words
+     * @param (callable(DelayQueue, JobInfo...): int)|null $cancel cancels jobs in place of cancel() of their queue, and returns how many there were: for
+     *     jobs of a framework that hold locks or count in batches
      */
     public function __construct(
         private readonly DelayQueue $queue,
@@ -45,10 +49,12 @@ final class Handler
         ?callable $payload = null,
         private readonly ?Journal $journal = null,
         ?callable $changed = null,
+        ?callable $cancel = null,
     ) {
         $this->access = $access(...);
         $this->payload = $payload === null ? null : $payload(...);
         $this->changed = $changed === null ? null : $changed(...);
+        $this->cancel = $cancel === null ? null : $cancel(...);
     }
 
     public function handle(Request $request): Response
@@ -64,7 +70,7 @@ final class Handler
             return Response::text(400, 'A parameter of this address is too long.');
         }
         $payload = $this->payload ?? static fn (JobInfo $job): string => $job->body;
-        $site = new Site($this->queue, $request, $access, $payload, $this->payload !== null, $this->journal);
+        $site = new Site($this->queue, $request, $access, $payload, $this->payload !== null, $this->journal, $this->cancel);
         try {
             return match ($request->method) {
                 'GET', 'HEAD' => $this->page($request, $site),

@@ -8,15 +8,19 @@ use Closure;
 use DelayQueue;
 use DelayQueue\Database\Journal;
 use DelayQueue\JobInfo;
+use DelayQueue\State;
 
 /** The queues that pages look at, and how pages are linked, for one request. */
 final class Site
 {
+    private const PAGE = 500;
+
     /** @var array<string, DelayQueue> */
     private array $queues = [];
 
     /**
      * @param Closure(JobInfo): ?string $payload what a page may show of a payload; null: nothing
+     * @param (Closure(DelayQueue, JobInfo...): int)|null $cancel null: cancel() of the queue
      * @param bool $hidesPayloads not each payload may be shown as it is
      */
     public function __construct(
@@ -26,6 +30,7 @@ final class Site
         private readonly Closure $payload,
         public readonly bool $hidesPayloads,
         public readonly ?Journal $journal,
+        private readonly ?Closure $cancel = null,
     ) {
     }
 
@@ -33,6 +38,23 @@ final class Site
     public function queue(string $name): DelayQueue
     {
         return $this->queues[$name] ??= $this->open($name);
+    }
+
+    /** @return int how many there were still */
+    public function cancel(DelayQueue $queue, JobInfo ...$jobs): int
+    {
+        return $this->cancel === null ? $queue->cancel(...array_column($jobs, 'id')) : ($this->cancel)($queue, ...$jobs);
+    }
+
+    /** Cancels the waiting jobs of a group. Only where somebody is to hear of each, they are looked for. */
+    public function cancelGroup(DelayQueue $queue, string $group): void
+    {
+        foreach ($this->cancel === null ? [] : [State::Delayed, State::Ready] as $state) {
+            while (($jobs = $queue->list($state, limit: self::PAGE, group: $group)) !== []) {
+                $this->cancel($queue, ...$jobs);
+            }
+        }
+        $queue->cancelGroup($group);
     }
 
     /** @param array<string, string|int|null> $parameters null: left out */

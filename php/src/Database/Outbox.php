@@ -186,7 +186,7 @@ final class Outbox
         }
         $source = $this->source ??= Schema::source($this->database);
         try {
-            $kept = $this->targets->deliver($queue, [$row], $source, Row::delays([$row->id => [$row, hrtime(true)]]));
+            $kept = $this->targets->deliver($queue, [$row], $source, Row::delays([$row->id => [$row, hrtime(true)]]), tellsOfKept: false);
         } catch (PayloadException $error) {
             throw $error;
         } catch (Exception) {
@@ -226,6 +226,12 @@ final class Outbox
 
             return $deleted;
         });
+    }
+
+    /** @internal @return list<string> payloads of the rows that wait of one job */
+    public function payloads(string $queue, string $id): array
+    {
+        return $this->table->payloads($queue, $id);
     }
 
     /**

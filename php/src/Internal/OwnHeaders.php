@@ -11,6 +11,9 @@ namespace DelayQueue\Internal;
  */
 final class OwnHeaders
 {
+    /** Of a job that an operator has pushed as a copy: the id of the other one. */
+    public const COPY = 'dq-copy';
+
     /**
      * @param array<array-key, string> $headers
      *

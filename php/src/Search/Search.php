@@ -194,16 +194,17 @@ final class Search implements Countable, IteratorAggregate
      * Removes the jobs, also one that a worker has taken since it was looked at: see cancel() of a queue.
      *
      * @param (callable(int, int): void)|null $progress
+     * @param (callable(list<JobInfo>): int)|null $by cancels those of a page, in place of cancel() of the queue
      *
      * @return int how many
      *
      * @throws SealException|ConnectionException|ServerException
      */
-    public function cancel(?callable $progress = null): int
+    public function cancel(?callable $progress = null, ?callable $by = null): int
     {
-        $cancel = fn (array $jobs): int => $jobs === [] ? 0 : $this->queue->cancel(...array_column($jobs, 'id'));
+        $cancel = fn (array $jobs): int => $this->queue->cancel(...array_column($jobs, 'id'));
 
-        return $this->begin(self::STATES, 'cancel')->each($cancel, $progress);
+        return $this->begin(self::STATES, 'cancel')->each(static fn (array $jobs): int => $jobs === [] ? 0 : ($by ?? $cancel)($jobs), $progress);
     }
 
     /**

@@ -87,6 +87,11 @@ final class Row
         return isset($this->options['cancel']);
     }
 
+    public function isReplacing(): bool
+    {
+        return isset($this->options['replace']);
+    }
+
     /** Why this queue would store it in another way, or elsewhere, than the queue it was made for; null: it would not. */
     public function misfit(PreparedJob $own): ?string
     {

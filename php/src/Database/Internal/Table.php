@@ -53,6 +53,16 @@ final class Table
         return array_column(Schema::rows($this->database, 'select id, job from ' . Schema::OUTBOX . " $where", [$queue, ...$ids]), 'job', 'id');
     }
 
+    /** @return list<string> payloads of the rows that wait of one job */
+    public function payloads(string $queue, string $id): array
+    {
+        $ids = array_keys($this->waiting($queue, [$id]));
+        $column = $this->dialect->column('payload');
+        $sql = "select $column from " . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids));
+
+        return $ids === [] ? [] : array_map($this->dialect->read(...), array_column(Schema::rows($this->database, $sql, $ids), 'payload'));
+    }
+
     /**
      * @param list<string> $rows ids
      *

@@ -6,7 +6,9 @@ namespace DelayQueue\Database\Internal;
 
 use Closure;
 use DateTimeImmutable;
+use DelayQueue\Database\RowEnds;
 use DelayQueue\Exception;
+use DelayQueue\JobInfo;
 use DelayQueue\PreparedJob;
 use DelayQueue\QueueInterface;
 use DelayQueue\Queues;
@@ -24,6 +26,9 @@ final class Targets
 
     private readonly Closure $make;
 
+    /** Null: nobody wants to hear of them. */
+    private readonly ?RowEnds $ends;
+
     /** @var array<array-key, QueueInterface> by their names, as the application makes them */
     private array $queues = [];
 
@@ -36,6 +41,7 @@ final class Targets
      */
     public function __construct(?callable $make, private readonly array $options = [])
     {
+        $this->ends = $make instanceof RowEnds ? $make : null;
         $this->make = $make === null ? static fn (string $name): QueueInterface => Queues::open($name) : $make(...);
     }
 
@@ -52,13 +58,14 @@ final class Targets
      * @param string $source the word of the database
      * @param callable(Row): (float|DateTimeImmutable) $delay when the row is due in Redis
      * @param bool $isFlush the rows have just been committed
+     * @param bool $tellsOfKept false: the caller does
      *
      * @return int<0, max> how many were kept out, because their ids were taken
      *
      * @throws Exception
      * @throws UnexpectedValueException when the queue would store a row in another way than its producer
      */
-    public function deliver(string $name, array $rows, string $source, callable $delay, bool $isFlush = false): int
+    public function deliver(string $name, array $rows, string $source, callable $delay, bool $isFlush = false, bool $tellsOfKept = true): int
     {
         [$queue, $own] = $this->raw($name);
         $items = [];
@@ -67,34 +74,71 @@ final class Targets
             if (($misfit = $row->misfit($own)) !== null) {
                 throw new UnexpectedValueException($misfit);
             }
-            if (!$row->isCancellation()) {
+            if (!$row->isCancellation() && !$this->mayEndJobs($row)) {
                 $items[] = $row->item($source, $delay($row));
                 continue;
             }
             $kept += $items === [] ? 0 : $queue->pushOnce($items)->kept;
             $items = [];
-            $isFlush ? self::cancelNow($queue, $row, $source) : self::cancelLater($queue, $row, $source);
+            if ($row->isCancellation()) {
+                $isFlush ? $this->cancelNow($queue, $row, $source) : $this->cancelLater($queue, $row, $source);
+            } else {
+                $kept += $this->pushAlone($queue, $row, $row->item($source, $delay($row)), $tellsOfKept);
+            }
         }
 
         return $kept + ($items === [] ? 0 : $queue->pushOnce($items)->kept);
     }
 
-    /** The receipt keeps the relay from doing it again, when the id may be another job's; but a push of the row that was deleted may be under way. */
-    private static function cancelNow(QueueInterface $queue, Row $row, string $source): void
+    private function mayEndJobs(Row $row): bool
     {
-        $queue->cancel($row->job);
+        return $this->ends !== null && ($row->isReplacing() || $this->ends->concerns($row->body));
+    }
+
+    /**
+     * @param array<string, mixed> $item
+     *
+     * @return int<0, 1> 1: it was kept out
+     */
+    private function pushAlone(QueueInterface $queue, Row $row, array $item, bool $tellsOfKept): int
+    {
+        $old = $row->isReplacing() ? $queue->peek($row->job) : null;
+        $answer = $queue->pushOnce([$item]);
+        if ($answer->added > 0 && $old !== null) {
+            $this->ends?->left($old, $row->body);
+        }
+        if ($answer->kept > 0 && $tellsOfKept && $this->ends?->concerns($row->body)) {
+            $this->ends->kept($row->queue, $row->job, $row->body);
+        }
+
+        return $answer->kept;
+    }
+
+    private function cancel(QueueInterface $queue, ?JobInfo $job, string $id): void
+    {
+        if ($queue->cancel($id) > 0 && $job !== null) {
+            $this->ends?->left($job, null);
+        }
+    }
+
+    /** The receipt keeps the relay from doing it again, when the id may be another job's; but a push of the row that was deleted may be under way. */
+    private function cancelNow(QueueInterface $queue, Row $row, string $source): void
+    {
+        $this->cancel($queue, $this->ends === null ? null : $queue->peek($row->job), $row->job);
         $row->hasDeleted() || $queue->pushOnce([['receipt' => "$source/$row->id"]]);
     }
 
     /** Meanwhile there may be a newer job of this id. */
-    private static function cancelLater(QueueInterface $queue, Row $row, string $source): void
+    private function cancelLater(QueueInterface $queue, Row $row, string $source): void
     {
         if ($queue->pushOnce([['receipt' => "$source/$row->id"]])->known > 0) {
             return;
         }
         try {
             $job = $queue->peek($row->job);
-            $job !== null && round($job->createdAt * 1000) < $row->madeMs() && $queue->cancel($row->job);
+            if ($job !== null && round($job->createdAt * 1000) < $row->madeMs()) {
+                $this->cancel($queue, $job, $row->job);
+            }
         } catch (Exception $error) {
             $queue->forgetReceipts("$source/$row->id");
             throw $error;
