@@ -9,7 +9,9 @@ use DelayQueue\Console\Duration;
 use DelayQueue\Console\Number;
 use DelayQueue\Console\UsageException;
 use DelayQueue\Database\Relay;
+use DelayQueue\Symfony\Database\RowQueues;
 use DelayQueue\Symfony\Database\TransportOutbox;
+use DelayQueue\Symfony\Transport\MessageEnds;
 use DelayQueue\Symfony\Transport\TransportFactory;
 use DelayQueue\Symfony\Worker\RestartSignal;
 use Psr\Cache\CacheItemPoolInterface;
@@ -68,8 +70,11 @@ final class RelayCommand extends Command
         $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
         $relay = new Relay(
             $first->database(),
-            // Receipts may be in any queue of that Redis, and rows of a transport that has another queue now.
-            static fn (string $queue): DelayQueue => isset($queues[$queue]) ? $queues[$queue]->queues()->own() : $first->queues()->own()->sibling($queue),
+            new RowQueues(
+                // Receipts may be in any queue of that Redis, and rows of a transport that has another queue now.
+                static fn (string $queue): DelayQueue => isset($queues[$queue]) ? $queues[$queue]->queues()->own() : $first->queues()->own()->sibling($queue),
+                array_map(static fn (TransportOutbox $outbox): MessageEnds => $outbox->ends(), $queues),
+            ),
             $batch,
             $after,
             function (string $what, Throwable $error) use ($errors, $first): void {

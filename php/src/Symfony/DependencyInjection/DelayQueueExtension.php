@@ -36,6 +36,7 @@ final class DelayQueueExtension extends Extension
 
         $container->register(TransportFactory::class)
             ->setArguments([$config['options'], new Reference('logger', ContainerInterface::NULL_ON_INVALID_REFERENCE)])
+            ->setArgument('$locks', new Reference('lock.factory', ContainerInterface::NULL_ON_INVALID_REFERENCE))
             ->addTag('messenger.transport_factory')
             ->addTag('monolog.logger', ['channel' => 'messenger']);
         $container->register(NoteFailures::class)->addTag('kernel.event_subscriber');

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony\Transport;
 
+use DelayQueue\Exception as DelayQueueException;
 use DelayQueue\Internal\Moment;
 use DelayQueue\Job;
 use DelayQueue\LeaseLostException;
@@ -32,6 +33,7 @@ final class Receiver
     public function __construct(
         private readonly Queues $queues,
         private readonly Codec $codec,
+        private readonly MessageEnds $ends,
         private readonly ?LoggerInterface $logger = null,
     ) {
         $this->inHand = new WeakMap();
@@ -93,7 +95,7 @@ final class Receiver
     public function reject(Envelope $envelope): void
     {
         $why = self::stamp($envelope)->failure() ?? 'rejected';
-        $this->settle($envelope, fn (Job $job) => $this->queues->settings->buryOnReject ? $job->bury($why, failed: true) : $job->ack(failed: true));
+        $this->settle($envelope, fn (Job $job) => $this->queues->settings->buryOnReject ? $job->bury($why, failed: true) : $job->ack(failed: true), isEnd: true);
     }
 
     public function keepalive(Envelope $envelope, ?int $seconds): void
@@ -108,12 +110,19 @@ final class Receiver
             if (!$error->getPrevious() instanceof LeaseLostException) {
                 throw $error;
             }
-            $this->lost($job->id);
+            $this->warn($job->id);
         }
     }
 
-    /** The job's lease is gone: somebody else has it, or it was cancelled. Not an error, because nothing was done to it. */
-    public function lost(string $id): void
+    /** A job could not be put back, since its lease is gone: somebody else has it, or it was cancelled. */
+    public function lost(Job $job): void
+    {
+        $this->warn($job->id);
+        $this->ends->lost($this->queues->serving([$job->queue]), $job);
+    }
+
+    /** Not an error, because nothing was done to it. */
+    public function warn(string $id): void
     {
         $this->logger?->warning('The lease of message {id} of queue {queue} ended before it was settled: it was cancelled, or runs once more.', [
             'id' => $id, 'queue' => $this->queues->settings->queue,
@@ -144,8 +153,10 @@ final class Receiver
     {
         foreach ($jobs as $job) {
             try {
-                Queues::call(static fn () => $job->release(0, countAttempt: false));
-            } catch (TransportException) {
+                $job->release(0, countAttempt: false);
+            } catch (LeaseLostException) {
+                Queues::call(fn () => $this->lost($job));
+            } catch (DelayQueueException) {
                 // Its lease ends by itself.
             }
         }
@@ -168,7 +179,7 @@ final class Receiver
                 $body === null || $stamp->job->update($body);
                 $stamp->job->release(Moment::of($stamp->job->dueAt), countAttempt: false);
             } catch (LeaseLostException) {
-                $this->lost($stamp->id);
+                $this->lost($stamp->job);
             }
         }
 
@@ -200,8 +211,11 @@ final class Receiver
         }
     }
 
-    /** @param \Closure(Job): void $how of a job under a lease; one that was only looked at is removed */
-    private function settle(Envelope $envelope, \Closure $how): void
+    /**
+     * @param \Closure(Job): void $how of a job under a lease; one that was only looked at is removed
+     * @param bool $isEnd no handler gets the message any more, and none has handled it
+     */
+    private function settle(Envelope $envelope, \Closure $how, bool $isEnd = false): void
     {
         $stamp = self::stamp($envelope);
         if ($stamp->isDone()) {
@@ -215,11 +229,12 @@ final class Receiver
         }
         try {
             Queues::call(fn () => $stamp->job === null ? $this->queues->own()->cancel($stamp->id) : $how($stamp->job));
+            $isEnd && $this->ends->ended($envelope);
         } catch (TransportException $error) {
             if (!$error->getPrevious() instanceof LeaseLostException) {
                 throw $error;
             }
-            $this->lost($stamp->id);
+            $isEnd && $stamp->job !== null ? Queues::call(fn () => $this->lost($stamp->job)) : $this->warn($stamp->id);
         }
         $stamp->done();
     }

@@ -1,0 +1,112 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Symfony\Transport;
+
+use DelayQueue;
+use DelayQueue\Internal\OwnHeaders;
+use DelayQueue\Job;
+use DelayQueue\JobInfo;
+use DelayQueue\QueueInterface;
+use DelayQueue\State;
+use Psr\Log\LoggerInterface;
+use Symfony\Component\Lock\Key;
+use Symfony\Component\Lock\LockFactory;
+use Symfony\Component\Messenger\Envelope;
+use Symfony\Component\Messenger\Stamp\DeduplicateStamp;
+use Throwable;
+
+/**
+ * The one place for the ends of messages that Messenger's handling does not see: it releases the lock of a DeduplicateStamp (Messenger 7.3), which
+ * keeps further messages of its key away. A lock has an owner, so that one which a newer message has taken since stays.
+ *
+ * @internal
+ */
+final class MessageEnds
+{
+    /** @param LockFactory|null $locks that of Messenger's middleware; null: nothing is locked */
+    public function __construct(
+        private readonly Codec $codec,
+        private readonly ?LockFactory $locks = null,
+        private readonly ?LoggerInterface $logger = null,
+    ) {
+    }
+
+    /** Whether messages may have locks. */
+    public function isUsed(): bool
+    {
+        return $this->locks !== null && class_exists(DeduplicateStamp::class);
+    }
+
+    /**
+     * The lock of a message.
+     *
+     * @param Envelope|string $message or its bytes
+     *
+     * @return Key|null null: it has none, or cannot be decoded
+     */
+    public function lockOf(Envelope|string $message): ?Key
+    {
+        if (!$this->isUsed()) {
+            return null;
+        }
+        try {
+            $envelope = is_string($message) ? $this->codec->envelope($message) : $message;
+
+            return $envelope->last(DeduplicateStamp::class)?->getKey();
+        } catch (Throwable) {
+            return null; // the message is of another version of the application
+        }
+    }
+
+    /** @param Envelope|string $message one that no handler gets any more, or its bytes */
+    public function ended(Envelope|string $message): void
+    {
+        $this->release($this->lockOf($message));
+    }
+
+    /** The message has ended in any case, so what fails here is logged alone. */
+    public function release(?Key $lock): void
+    {
+        try {
+            $lock === null ?: $this->locks?->createLockFromKey($lock)->release();
+        } catch (Throwable $error) {
+            $this->logger?->warning('The deduplication lock "{lock}" of a message that has ended could not be released.', ['lock' => (string) $lock, 'exception' => $error]);
+        }
+    }
+
+    /**
+     * Cancels jobs that were found.
+     *
+     * @return int how many there were still
+     */
+    public function cancel(DelayQueue $queue, JobInfo ...$jobs): int
+    {
+        $cancelled = 0;
+        foreach ($jobs as $job) {
+            $count = $queue->cancel($job->id);
+            $cancelled += $count;
+            $count === 0 ?: $this->left($queue, $job);
+        }
+
+        return $cancelled;
+    }
+
+    /** A job that was found is gone. One that a live worker has runs on, and ends there; a copy that an operator has made has no lock. */
+    public function left(QueueInterface $queue, JobInfo $job): void
+    {
+        $isRunning = $job->state === State::Reserved && ($job->leaseUntil === null || $job->leaseUntil > $queue->now());
+        if (!$isRunning && !isset($job->headers[OwnHeaders::COPY])) {
+            $this->ended($job->body);
+        }
+    }
+
+    /** A worker could not put the message back, because its lease was lost. It has ended if it was cancelled, and no other worker has it. */
+    public function lost(DelayQueue $queue, Job $job): void
+    {
+        if ($this->isUsed() && $queue->peek($job->id)?->createdAt !== $job->createdAt) {
+            $this->ended($job->body);
+        }
+    }
+}
