@@ -7,10 +7,12 @@ namespace DelayQueue\Tests\Symfony;
 use Closure;
 use DelayQueue;
 use DelayQueue\OnDuplicate;
+use DelayQueue\OnExpiry;
 use DelayQueue\State;
 use DelayQueue\Symfony\Canceller;
 use DelayQueue\Symfony\Dashboard\DashboardController;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
+use DelayQueue\Symfony\Stamp\HeldStamp;
 use DelayQueue\Symfony\Transport\Transport;
 use DelayQueue\Symfony\Transport\TransportFactory;
 use DelayQueue\Tests\Symfony\App\Work;
@@ -49,7 +51,7 @@ final class DeduplicationTest extends MessengerTestCase
         parent::setUp();
         $this->locks = new LockFactory(new InMemoryStore());
         $this->factory = new TransportFactory(locks: $this->locks);
-        $make = fn (string $name): Transport => $this->factory->createTransport($this->dsn('max_payload=5000'), ['transport_name' => $name], new PhpSerializer());
+        $make = fn (string $name): Transport => $this->factory->createTransport($this->dsn('max_payload=5000&heartbeat=0'), ['transport_name' => $name], new PhpSerializer());
         $this->orders = $make('orders');
         $this->canceller = new Canceller(new ServiceLocator(['orders' => fn (): Transport => $this->orders, 'mails' => fn (): Transport => $make('mails')]), $this->factory, 'orders');
     }
@@ -139,6 +141,41 @@ final class DeduplicationTest extends MessengerTestCase
         $this->assertSame([false, true], [$this->isLocked('one'), $this->isLocked('two')]);
     }
 
+    /** @return iterable<string, array{OnExpiry}> */
+    public static function expiries(): iterable
+    {
+        yield 'buried' => [OnExpiry::Bury];
+        yield 'dropped' => [OnExpiry::Drop];
+    }
+
+    /** @dataProvider expiries */
+    #[\PHPUnit\Framework\Attributes\DataProvider('expiries')]
+    public function testAMessageThatExpiresReleasesItAndOneThatWasReceivedInTimeDoesNot(OnExpiry $onExpiry): void
+    {
+        foreach (['1h', new \DateTimeImmutable('+1 hour')] as $n => $expires) {
+            foreach (['late', 'retried', 'died'] as $name) {
+                $this->dispatch("$name$n", delay: 0, expires: $expires, onExpiry: $onExpiry, ttr: $name === 'died' ? '1h' : null);
+            }
+            $this->dispatch("next$n", delay: 7_200_000);
+            [$late, $retried, $died] = $this->received($this->orders->get(3));
+            $late->last(HeldStamp::class)->job->release(countAttempt: false);
+            $this->orders->send($retried->with(new DelayStamp(0), new RedeliveryStamp(1)));
+            $this->travel('2h');
+            $names = [];
+            while (($envelopes = $this->received($this->orders->get(4))) !== []) {
+                $got = [...$got ?? [], ...$envelopes];
+                array_push($names, ...array_map(static fn (Envelope $envelope): string => $envelope->getMessage()->name, $envelopes));
+            }
+            sort($names);
+            $this->assertSame(["died$n", "next$n", "retried$n"], $names);
+            $this->assertSame([false, true, true], array_map($this->isLocked(...), ["late$n", "retried$n", "died$n"]));
+            $this->assertSame($onExpiry === OnExpiry::Drop ? null : State::Buried, $this->jobs('orders')->peek("late$n")?->state);
+            array_map($this->orders->reject(...), $got);
+            $got = [];
+            DelayQueue\Testing::travelBack();
+        }
+    }
+
     public function testAMessageThatNobodyCanDecodeCanBeCancelled(): void
     {
         $this->jobs('orders')->push('{"body":"O:8:\"Nowhere\":0:{}","headers":[]}', id: 'bad');
@@ -169,6 +206,9 @@ final class DeduplicationTest extends MessengerTestCase
         OnDuplicate $onDuplicate = OnDuplicate::Fail,
         ?object $message = null,
         ?Transport $to = null,
+        string|\DateTimeInterface|null $expires = null,
+        OnExpiry $onExpiry = OnExpiry::Bury,
+        ?string $ttr = null,
     ): void {
         $senders = new class ($to ?? $this->orders) implements SendersLocatorInterface {
             public function __construct(private readonly Transport $to)
@@ -182,7 +222,7 @@ final class DeduplicationTest extends MessengerTestCase
         };
         $bus = new MessageBus([new DeduplicateMiddleware($this->locks), new SendMessageMiddleware($senders)]);
         $bus->dispatch($message ?? new Work($key), [
-            new DeduplicateStamp($key, 300.0, $onlyInQueue), new DelayStamp($delay), new DelayQueueStamp($id ?? $key, onDuplicate: $onDuplicate),
+            new DeduplicateStamp($key, 300.0, $onlyInQueue), new DelayStamp($delay), new DelayQueueStamp($id ?? $key, null, $ttr, $onDuplicate, expires: $expires, onExpiry: $onExpiry),
         ]);
     }
 

@@ -8,6 +8,7 @@ use DelayQueue\Exception as DelayQueueException;
 use DelayQueue\Internal\Moment;
 use DelayQueue\Job;
 use DelayQueue\LeaseLostException;
+use DelayQueue\OnExpiry;
 use DelayQueue\RateLimited;
 use DelayQueue\Symfony\Stamp\HeldStamp;
 use DelayQueue\Symfony\Worker\SharedWait;
@@ -65,9 +66,29 @@ final class Receiver
     public function get(array $names = [], int $max = 1): iterable
     {
         $max = max($max, $this->queues->settings->prefetch);
-        $jobs = $this->wait === null ? $this->take($names, $max) : $this->wait->jobsOf($this, $names, $max);
+        do {
+            $taken = $this->wait === null ? $this->take($names, $max) : $this->wait->jobsOf($this, $names, $max);
+            $jobs = array_values(array_filter($taken, $this->isInTime(...)));
+        } while ($jobs === [] && $taken !== []);
 
         return count($jobs) > 1 ? $this->oneByOne($jobs) : array_map($this->held(...), $jobs);
+    }
+
+    /** A message that is not has ended. */
+    private function isInTime(Job $job): bool
+    {
+        $onExpiry = Queues::call(fn (): ?OnExpiry => Expiry::of($job, fn (): float => $this->queues->own()->now()));
+        if ($onExpiry === null) {
+            return true;
+        }
+        try {
+            $onExpiry === OnExpiry::Drop ? $job->ack() : $job->bury('it was not received in time, and has expired');
+            $this->ends->ended($job->body);
+        } catch (DelayQueueException) {
+            // Cancelled meanwhile; or its lease ends, and somebody else looks again.
+        }
+
+        return false;
     }
 
     /**
@@ -176,7 +197,8 @@ final class Receiver
             $this->queues->serving([$stamp->job->queue])->rateLimit($limit->delay, $limit->group ?? $stamp->group);
         } finally {
             try {
-                $body === null || $stamp->job->update($body);
+                $headers = Expiry::without($stamp->job);
+                $body === null && $headers === null || $stamp->job->update($body ?? $stamp->job->body, $headers);
                 $stamp->job->release(Moment::of($stamp->job->dueAt), countAttempt: false);
             } catch (LeaseLostException) {
                 $this->lost($stamp->job);

@@ -101,7 +101,7 @@ final class Sender
         $held->done();
         $lease = $job;
         try {
-            $job?->update($body);
+            $job?->update($body, Expiry::without($job));
             $job?->release(RedisClock::in(self::delay($envelope), $this->queues->own()), countAttempt: false, error: $held->failure() ?? 'handling the message failed');
         } catch (LeaseLostException) {
             $job = null;
@@ -178,6 +178,12 @@ final class Sender
      */
     private function job(Envelope $envelope, string $body, ?DelayQueueStamp $wish, array $headers = []): array
     {
+        $onExpiry = $wish?->onExpiry ?? OnExpiry::Bury;
+        $expires = $wish?->expires;
+        if ($expires !== null && $this->ends->lockOf($envelope) !== null) {
+            [$headers, $expires] = [Expiry::header($expires, $onExpiry) + $headers, null];
+        }
+
         return [
             'payload' => $body,
             'delay' => self::delay($envelope),
@@ -188,8 +194,8 @@ final class Sender
             'headers' => $headers,
             'unique' => $wish?->unique,
             'maxWait' => $wish?->maxWait,
-            'expires' => $wish?->expires,
-            'onExpiry' => $wish?->onExpiry ?? OnExpiry::Bury,
+            'expires' => $expires,
+            'onExpiry' => $onExpiry,
             'group' => self::group($envelope),
         ];
     }
