@@ -105,7 +105,7 @@ final class Targets
         $old = $row->isReplacing() ? $queue->peek($row->job) : null;
         $answer = $queue->pushOnce([$item]);
         if ($answer->added > 0 && $old !== null) {
-            $this->ends?->left($old, $row->body);
+            $this->ends?->replaced($old, $row->body);
         }
         if ($answer->kept > 0 && $tellsOfKept && $this->ends?->concerns($row->body)) {
             $this->ends->kept($row->queue, $row->job, $row->body);
@@ -116,8 +116,10 @@ final class Targets
 
     private function cancel(QueueInterface $queue, ?JobInfo $job, string $id): void
     {
-        if ($queue->cancel($id) > 0 && $job !== null) {
-            $this->ends?->left($job, null);
+        if ($this->ends !== null && $job !== null) {
+            $this->ends->cancel($queue, $job);
+        } else {
+            $queue->cancel($id);
         }
     }
 

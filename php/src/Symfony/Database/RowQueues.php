@@ -43,12 +43,17 @@ final class RowQueues implements RowEnds
 
     public function kept(string $queue, string $id, string $payload): void
     {
-        $this->of($queue)->ended($payload);
+        $this->of($queue)->kept($this($queue), $id, $payload);
     }
 
-    public function left(JobInfo $job, ?string $replacement): void
+    public function replaced(JobInfo $job, string $payload): void
     {
         $this->of($job->queue)->left($this($job->queue), $job);
+    }
+
+    public function cancel(QueueInterface $queue, JobInfo $job): void
+    {
+        $this->of($job->queue)->cancel($queue, $job);
     }
 
     private function of(string $queue): MessageEnds

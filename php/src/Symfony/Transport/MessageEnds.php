@@ -4,7 +4,8 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony\Transport;
 
-use DelayQueue;
+use Closure;
+use DelayQueue\Exception as DelayQueueException;
 use DelayQueue\Internal\OwnHeaders;
 use DelayQueue\Job;
 use DelayQueue\JobInfo;
@@ -81,7 +82,7 @@ final class MessageEnds
      *
      * @return int how many there were still
      */
-    public function cancel(DelayQueue $queue, JobInfo ...$jobs): int
+    public function cancel(QueueInterface $queue, JobInfo ...$jobs): int
     {
         $cancelled = 0;
         foreach ($jobs as $job) {
@@ -93,20 +94,39 @@ final class MessageEnds
         return $cancelled;
     }
 
+    /** A row of an outbox has become no job. One that comes again after a crash may have met its own. */
+    public function kept(QueueInterface $queue, string $id, string $payload): void
+    {
+        $lock = $this->lockOf($payload);
+        $this->releaseIf($lock, function () use ($queue, $id, $lock): bool {
+            $there = $queue->peek($id);
+
+            return $there === null || $this->lockOf($there->body) != $lock;
+        });
+    }
+
     /** A job that was found is gone. One that a live worker has runs on, and ends there; a copy that an operator has made has no lock. */
     public function left(QueueInterface $queue, JobInfo $job): void
     {
-        $isRunning = $job->state === State::Reserved && ($job->leaseUntil === null || $job->leaseUntil > $queue->now());
-        if (!$isRunning && !isset($job->headers[OwnHeaders::COPY])) {
-            $this->ended($job->body);
-        }
+        $lock = isset($job->headers[OwnHeaders::COPY]) ? null : $this->lockOf($job->body);
+        $this->releaseIf($lock, static fn (): bool => $job->state !== State::Reserved || ($job->leaseUntil !== null && $job->leaseUntil <= $queue->now()));
     }
 
     /** A worker could not put the message back, because its lease was lost. It has ended if it was cancelled, and no other worker has it. */
-    public function lost(DelayQueue $queue, Job $job): void
+    public function lost(QueueInterface $queue, Job $job): void
     {
-        if ($this->isUsed() && $queue->peek($job->id)?->createdAt !== $job->createdAt) {
-            $this->ended($job->body);
+        $this->releaseIf($this->lockOf($job->body), static fn (): bool => $queue->peek($job->id)?->createdAt !== $job->createdAt);
+    }
+
+    /** @param Closure(): bool $hasEnded asks Redis; where that fails, the lock ends by its TTL */
+    private function releaseIf(?Key $lock, Closure $hasEnded): void
+    {
+        try {
+            if ($lock !== null && $hasEnded()) {
+                $this->release($lock);
+            }
+        } catch (DelayQueueException $error) {
+            $this->logger?->warning('Whether a message with the deduplication lock "{lock}" has ended could not be asked.', ['lock' => (string) $lock, 'exception' => $error]);
         }
     }
 }
