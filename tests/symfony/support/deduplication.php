@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-// What deduplicates messages in Messenger 7.3 and later, with the package symfony/lock, for tests where it is not installed.
+// The deduplication of Messenger 7.3 and the locks of the package symfony/lock, for tests where they are not installed.
 
 namespace Symfony\Component\Lock {
     if (!class_exists(Key::class)) {

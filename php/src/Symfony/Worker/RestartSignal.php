@@ -10,7 +10,7 @@ use Symfony\Component\Messenger\EventListener\StopWorkerOnRestartSignalListener;
 use Throwable;
 
 /**
- * What messenger:stop-workers leaves in the cache for workers that began before it.
+ * The order of messenger:stop-workers, which stands in the cache, to workers that began before it.
  *
  * @internal
  */
