@@ -55,14 +55,16 @@ final class PdoConnection implements Connection
 
     public function rows(string $sql, array $values = []): array
     {
-        return $this->run($sql, $values, static fn (PDOStatement $statement): array => $statement->fetchAll(PDO::FETCH_ASSOC), onlyReads: true);
+        $all = static fn (PDOStatement $statement): array => $statement->fetchAll(PDO::FETCH_ASSOC);
+
+        return $this->run($sql, $values, $all, onlyReads: true);
     }
 
     public function transaction(callable $work): mixed
     {
         $pdo = $this->handle();
         try {
-            self::set($pdo, static fn (): bool => $pdo->beginTransaction());
+            self::naturally($pdo, static fn (): bool => $pdo->beginTransaction());
         } catch (Throwable $error) {
             $this->openAgain();
             throw $error;
@@ -70,13 +72,9 @@ final class PdoConnection implements Connection
         $this->isWorking = true;
         try {
             $result = $work();
-            self::set($pdo, static fn (): bool => $pdo->commit());
+            self::naturally($pdo, static fn (): bool => $pdo->commit());
         } catch (Throwable $error) {
-            try {
-                self::set($pdo, static fn (): bool => $pdo->rollBack());
-            } catch (PDOException) {
-                // It is lost, and so the transaction is rolled back.
-            }
+            self::end($pdo);
             $this->isWorking = false;
             $this->openAgain();
             throw $error;
@@ -114,7 +112,7 @@ final class PdoConnection implements Connection
      *
      * @param list<int|string|null> $values
      * @param Closure(PDOStatement): T $take
-     * @param bool $onlyReads a transaction that the statement has begun (autocommit = 0) is ended: nobody else would
+     * @param bool $onlyReads a transaction that the statement has begun (autocommit = 0) is ended: nobody else does
      *
      * @return T
      */
@@ -122,19 +120,24 @@ final class PdoConnection implements Connection
     {
         $pdo = $this->handle();
         $isOutside = $this->driver() === 'mysql' && !$pdo->inTransaction();
-        $isOver = false;
         try {
-            $result = self::set($pdo, fn (): mixed => $take($this->statement($pdo, $sql, $values)));
-            $isOver = !$onlyReads;
-
-            return $result;
+            $result = self::naturally($pdo, fn (): mixed => $take($this->statement($pdo, $sql, $values)));
         } catch (Throwable $error) {
+            $isOutside && self::end($pdo);
             $this->openAgain();
             throw $error;
-        } finally {
-            if ($isOutside && !$isOver && $pdo->inTransaction()) {
-                self::set($pdo, static fn (): bool => $pdo->rollBack());
-            }
+        }
+        $isOutside && $onlyReads && self::end($pdo);
+
+        return $result;
+    }
+
+    private static function end(PDO $pdo): void
+    {
+        try {
+            $pdo->inTransaction() && self::naturally($pdo, static fn (): bool => $pdo->rollBack());
+        } catch (PDOException) {
+            // It is lost, and so the transaction is rolled back.
         }
     }
 
@@ -163,7 +166,7 @@ final class PdoConnection implements Connection
      *
      * @return T
      */
-    private static function set(PDO $pdo, Closure $work): mixed
+    private static function naturally(PDO $pdo, Closure $work): mixed
     {
         $own = [];
         foreach (self::ATTRIBUTES as $attribute => $value) {

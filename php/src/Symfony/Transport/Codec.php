@@ -35,8 +35,10 @@ final class Codec
         $stored = ['body' => $encoded['body'] ?? null, 'headers' => $encoded['headers'] ?? []];
         $cannot = 'Cannot send a message of class ' . $envelope->getMessage()::class;
         if (!is_string($stored['body']) || !is_array($stored['headers'])) {
-            [$what, $type] = is_string($stored['body']) ? ['headers', 'an array'] : ['a body', 'a string'];
-            $given = get_debug_type(is_string($stored['body']) ? $stored['headers'] : $stored['body']);
+            [$what, $value, $type] = is_string($stored['body'])
+                ? ['headers', $stored['headers'], 'an array']
+                : ['a body', $stored['body'], 'a string'];
+            $given = get_debug_type($value);
             throw new TransportException("$cannot: its serializer gave $what of type $given, not $type.");
         }
         $bytes = json_encode($stored, self::JSON);
@@ -44,10 +46,15 @@ final class Codec
             return $bytes;
         }
         $stored = ['body' => base64_encode($stored['body']), 'encoding' => 'base64'] + $stored;
+        if (json_encode($stored['headers']) === false) {
+            $headers = self::mapped($stored['headers'], base64_encode(...));
+            $stored = ['headers' => $headers, 'headerEncoding' => 'base64'] + $stored;
+        }
         try {
-            return json_encode(json_encode($stored['headers']) === false ? self::withBinaryHeaders($stored) : $stored, self::JSON | JSON_THROW_ON_ERROR);
+            return json_encode($stored, self::JSON | JSON_THROW_ON_ERROR);
         } catch (JsonException $error) {
-            throw new TransportException("$cannot: the headers of its serializer cannot be stored: {$error->getMessage()}.", 0, $error);
+            $why = "the headers of its serializer cannot be stored: {$error->getMessage()}";
+            throw new TransportException("$cannot: $why.", 0, $error);
         }
     }
 
@@ -99,16 +106,6 @@ final class Codec
         }
 
         return ['body' => $stored['body'], 'headers' => $headers];
-    }
-
-    /**
-     * @param array<string, mixed> $stored
-     *
-     * @return array<string, mixed>
-     */
-    private static function withBinaryHeaders(array $stored): array
-    {
-        return ['headers' => self::mapped($stored['headers'], base64_encode(...)), 'headerEncoding' => 'base64'] + $stored;
     }
 
     /**

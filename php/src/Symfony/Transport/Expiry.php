@@ -6,6 +6,7 @@ namespace DelayQueue\Symfony\Transport;
 
 use DateInterval;
 use DateTimeInterface;
+use DelayQueue\Exception as DelayQueueException;
 use DelayQueue\Internal\Seconds;
 use DelayQueue\Job;
 use DelayQueue\OnExpiry;
@@ -19,6 +20,10 @@ use DelayQueue\Symfony\Stamp\DelayQueueStamp;
 final class Expiry
 {
     private const HEADER = 'dq-expires';
+
+    public function __construct(private readonly Queues $queues, private readonly MessageEnds $ends)
+    {
+    }
 
     /**
      * The header of a message that is to be received in time.
@@ -34,22 +39,25 @@ final class Expiry
         return [self::HEADER => "$time $onExpiry->value"];
     }
 
-    /**
-     * How a message ends that is received now, and for the first time.
-     *
-     * @param callable(): float $now Redis' clock
-     *
-     * @return OnExpiry|null null: it is in time
-     */
-    public static function of(Job $job, callable $now): ?OnExpiry
+    /** Whether a message that a worker has just taken is in time. One that is not has ended. */
+    public function isInTime(Job $job): bool
     {
         if (!isset($job->headers[self::HEADER]) || $job->attempts > 1) {
-            return null;
+            return true;
         }
         [$time, $onExpiry] = explode(' ', $job->headers[self::HEADER]) + ['', ''];
         $until = str_starts_with($time, '@') ? (float) substr($time, 1) : $job->dueAt + (float) $time;
+        if (Queues::call(fn (): float => $this->queues->own()->now()) <= $until) {
+            return true;
+        }
+        try {
+            $onExpiry === OnExpiry::Drop->value ? $job->ack() : $job->bury('it was not received in time, and has expired');
+            $this->ends->ended($job->body);
+        } catch (DelayQueueException) {
+            // Cancelled meanwhile; or its lease ends, and somebody else looks again.
+        }
 
-        return $now() > $until ? OnExpiry::tryFrom($onExpiry) : null;
+        return false;
     }
 
     /**

@@ -19,8 +19,9 @@ use Symfony\Component\Messenger\Stamp\DeduplicateStamp;
 use Throwable;
 
 /**
- * The one place for the ends of messages that Messenger's handling does not see: it releases the lock of a DeduplicateStamp (Messenger 7.3), which
- * keeps further messages of its key away. A lock has an owner, so that one which a newer message has taken since stays.
+ * The one place for the ends of messages that Messenger's handling does not see: it releases the lock of a
+ * DeduplicateStamp (Messenger 7.3), which keeps further messages of its key away. A lock has an owner, so that one
+ * which a newer message has taken since stays.
  *
  * @internal
  */
@@ -71,9 +72,11 @@ final class MessageEnds
     public function release(?Key $lock): void
     {
         try {
-            $lock === null ?: $this->locks?->createLockFromKey($lock)->release();
+            if ($lock !== null) {
+                $this->locks?->createLockFromKey($lock)->release();
+            }
         } catch (Throwable $error) {
-            $this->logger?->warning('The deduplication lock "{lock}" of a message that has ended could not be released.', ['lock' => (string) $lock, 'exception' => $error]);
+            $this->warn('The deduplication lock "{lock}" of a message that has ended could not be released.', $lock, $error);
         }
     }
 
@@ -88,7 +91,9 @@ final class MessageEnds
         foreach ($jobs as $job) {
             $count = $queue->cancel($job->id);
             $cancelled += $count;
-            $count === 0 ?: $this->left($queue, $job);
+            if ($count > 0) {
+                $this->left($queue, $job);
+            }
         }
 
         return $cancelled;
@@ -105,17 +110,25 @@ final class MessageEnds
         });
     }
 
-    /** A job that was found is gone. One that a live worker has runs on, and ends there; a copy that an operator has made has no lock. */
+    /**
+     * A job that was found is gone. One that a live worker has runs on, and ends there; a copy that an operator has
+     * made has no lock.
+     */
     public function left(QueueInterface $queue, JobInfo $job): void
     {
         $lock = isset($job->headers[OwnHeaders::COPY]) ? null : $this->lockOf($job->body);
-        $this->releaseIf($lock, static fn (): bool => $job->state !== State::Reserved || ($job->leaseUntil !== null && $job->leaseUntil <= $queue->now()));
+        $isDead = static fn (): bool => $job->leaseUntil !== null && $job->leaseUntil <= $queue->now();
+        $this->releaseIf($lock, static fn (): bool => $job->state !== State::Reserved || $isDead());
     }
 
-    /** A worker could not put the message back, because its lease was lost. It has ended if it was cancelled, and no other worker has it. */
+    /**
+     * A worker could not put the message back, because its lease was lost. It has ended if it was cancelled, and no other
+     * worker has it.
+     */
     public function lost(QueueInterface $queue, Job $job): void
     {
-        $this->releaseIf($this->lockOf($job->body), static fn (): bool => $queue->peek($job->id)?->createdAt !== $job->createdAt);
+        $isGone = static fn (): bool => $queue->peek($job->id)?->createdAt !== $job->createdAt;
+        $this->releaseIf($this->lockOf($job->body), $isGone);
     }
 
     /** @param Closure(): bool $hasEnded asks Redis; where that fails, the lock ends by its TTL */
@@ -126,7 +139,12 @@ final class MessageEnds
                 $this->release($lock);
             }
         } catch (DelayQueueException $error) {
-            $this->logger?->warning('Whether a message with the deduplication lock "{lock}" has ended could not be asked.', ['lock' => (string) $lock, 'exception' => $error]);
+            $this->warn('Redis could not be asked whether the message with the deduplication lock "{lock}" has ended.', $lock, $error);
         }
+    }
+
+    private function warn(string $what, ?Key $lock, Throwable $error): void
+    {
+        $this->logger?->warning($what, ['lock' => (string) $lock, 'exception' => $error]);
     }
 }

@@ -8,7 +8,6 @@ use DelayQueue\Exception as DelayQueueException;
 use DelayQueue\Internal\Moment;
 use DelayQueue\Job;
 use DelayQueue\LeaseLostException;
-use DelayQueue\OnExpiry;
 use DelayQueue\RateLimited;
 use DelayQueue\Symfony\Stamp\HeldStamp;
 use DelayQueue\Symfony\Worker\SharedWait;
@@ -31,6 +30,8 @@ final class Receiver
     /** @var WeakMap<HeldStamp, true> what get() has handed out */
     private WeakMap $inHand;
 
+    private readonly Expiry $expiry;
+
     public function __construct(
         private readonly Queues $queues,
         private readonly Codec $codec,
@@ -38,6 +39,7 @@ final class Receiver
         private readonly ?LoggerInterface $logger = null,
     ) {
         $this->inHand = new WeakMap();
+        $this->expiry = new Expiry($queues, $ends);
     }
 
     /** From now on get() takes part in a wait of several transports; null: it does not wait. */
@@ -68,27 +70,10 @@ final class Receiver
         $max = max($max, $this->queues->settings->prefetch);
         do {
             $taken = $this->wait === null ? $this->take($names, $max) : $this->wait->jobsOf($this, $names, $max);
-            $jobs = array_values(array_filter($taken, $this->isInTime(...)));
+            $jobs = array_values(array_filter($taken, $this->expiry->isInTime(...)));
         } while ($jobs === [] && $taken !== []);
 
         return count($jobs) > 1 ? $this->oneByOne($jobs) : array_map($this->held(...), $jobs);
-    }
-
-    /** A message that is not has ended. */
-    private function isInTime(Job $job): bool
-    {
-        $onExpiry = Queues::call(fn (): ?OnExpiry => Expiry::of($job, fn (): float => $this->queues->own()->now()));
-        if ($onExpiry === null) {
-            return true;
-        }
-        try {
-            $onExpiry === OnExpiry::Drop ? $job->ack() : $job->bury('it was not received in time, and has expired');
-            $this->ends->ended($job->body);
-        } catch (DelayQueueException) {
-            // Cancelled meanwhile; or its lease ends, and somebody else looks again.
-        }
-
-        return false;
     }
 
     /**
@@ -116,38 +101,28 @@ final class Receiver
     public function reject(Envelope $envelope): void
     {
         $why = self::stamp($envelope)->failure() ?? 'rejected';
-        $this->settle($envelope, fn (Job $job) => $this->queues->settings->buryOnReject ? $job->bury($why, failed: true) : $job->ack(failed: true), isEnd: true);
+        $isBuried = $this->queues->settings->buryOnReject;
+        $this->settle($envelope, static fn (Job $job) => $isBuried ? $job->bury($why, true) : $job->ack(true), isEnd: true);
     }
 
     public function keepalive(Envelope $envelope, ?int $seconds): void
     {
         $job = self::stamp($envelope)->job;
-        if ($job === null || $job->isSettled()) {
-            return;
-        }
-        try {
-            Queues::call(static fn () => $job->touch(max($job->ttr, 2 * (int) $seconds)));
-        } catch (TransportException $error) {
-            if (!$error->getPrevious() instanceof LeaseLostException) {
-                throw $error;
-            }
-            $this->warn($job->id);
+        if ($job !== null && !$job->isSettled() && !self::holds(static fn () => $job->touch(max($job->ttr, 2 * (int) $seconds)))) {
+            $this->lost($job->id);
         }
     }
 
-    /** A job could not be put back, since its lease is gone: somebody else has it, or it was cancelled. */
-    public function lost(Job $job): void
+    /**
+     * The job's lease is gone: somebody else has it, or it was cancelled. Not an error, because nothing was done to it.
+     *
+     * @param Job|null $unfinished what could not be put back
+     */
+    public function lost(string $id, ?Job $unfinished = null): void
     {
-        $this->warn($job->id);
-        $this->ends->lost($this->queues->serving([$job->queue]), $job);
-    }
-
-    /** Not an error, because nothing was done to it. */
-    public function warn(string $id): void
-    {
-        $this->logger?->warning('The lease of message {id} of queue {queue} ended before it was settled: it was cancelled, or runs once more.', [
-            'id' => $id, 'queue' => $this->queues->settings->queue,
-        ]);
+        $what = 'The lease of message {id} of queue {queue} ended before it was settled: it was cancelled, or runs once more.';
+        $this->logger?->warning($what, ['id' => $id, 'queue' => $this->queues->settings->queue]);
+        $unfinished === null ?: $this->ends->lost($this->queues->serving([$unfinished->queue]), $unfinished);
     }
 
     /**
@@ -176,7 +151,7 @@ final class Receiver
             try {
                 $job->release(0, countAttempt: false);
             } catch (LeaseLostException) {
-                Queues::call(fn () => $this->lost($job));
+                $this->lost($job->id, $job);
             } catch (DelayQueueException) {
                 // Its lease ends by itself.
             }
@@ -201,7 +176,7 @@ final class Receiver
                 $body === null && $headers === null || $stamp->job->update($body ?? $stamp->job->body, $headers);
                 $stamp->job->release(Moment::of($stamp->job->dueAt), countAttempt: false);
             } catch (LeaseLostException) {
-                $this->lost($stamp->job);
+                $this->lost($stamp->id, $stamp->job);
             }
         }
 
@@ -233,10 +208,7 @@ final class Receiver
         }
     }
 
-    /**
-     * @param \Closure(Job): void $how of a job under a lease; one that was only looked at is removed
-     * @param bool $isEnd no handler gets the message any more, and none has handled it
-     */
+    /** @param \Closure(Job): void $how of a job under a lease; one that was only looked at is removed */
     private function settle(Envelope $envelope, \Closure $how, bool $isEnd = false): void
     {
         $stamp = self::stamp($envelope);
@@ -249,16 +221,25 @@ final class Receiver
 
             return;
         }
-        try {
-            Queues::call(fn () => $stamp->job === null ? $this->queues->own()->cancel($stamp->id) : $how($stamp->job));
-            $isEnd && $this->ends->ended($envelope);
-        } catch (TransportException $error) {
-            if (!$error->getPrevious() instanceof LeaseLostException) {
-                throw $error;
-            }
-            $isEnd && $stamp->job !== null ? Queues::call(fn () => $this->lost($stamp->job)) : $this->warn($stamp->id);
+        $job = $stamp->job;
+        if (!self::holds(fn () => $job === null ? $this->queues->own()->cancel($stamp->id) : $how($job))) {
+            $this->lost($stamp->id, $isEnd ? $job : null);
+        } elseif ($isEnd) {
+            $this->ends->ended($envelope);
         }
         $stamp->done();
+    }
+
+    /** Whether the lease was there that $work needs. */
+    private static function holds(\Closure $work): bool
+    {
+        try {
+            Queues::call($work);
+
+            return true;
+        } catch (TransportException $error) {
+            return $error->getPrevious() instanceof LeaseLostException ? false : throw $error;
+        }
     }
 
     private static function stamp(Envelope $envelope): HeldStamp

@@ -107,7 +107,7 @@ final class Sender
             $job = null;
         }
         if ($job === null) {
-            $lease === null ? $this->receiver->warn($held->id) : $this->receiver->lost($lease);
+            $this->receiver->lost($held->id, $lease);
         }
 
         return $held->id;
@@ -145,12 +145,16 @@ final class Sender
         $old = $replaces ? $this->queues->own()->peek($wish->id) : null;
         if ($wish?->onDuplicate === OnDuplicate::Keep) {
             $id = $this->queues->own()->tryPush(...$this->atItsTime($this->job($envelope, $body, $wish)));
-            $id === null && $this->ends->ended($envelope);
+            if ($id === null) {
+                $this->ends->ended($envelope);
+            }
 
             return $id ?? (string) $wish->id;
         }
         $id = $this->push($envelope, $body, $wish);
-        $old === null ?: $this->ends->left($this->queues->own(), $old);
+        if ($old !== null) {
+            $this->ends->left($this->queues->own(), $old);
+        }
 
         return $id;
     }

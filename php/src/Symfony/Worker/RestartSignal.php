@@ -33,14 +33,15 @@ final class RestartSignal
         return $this->began < (float) $item?->get();
     }
 
-    /** Whether endWait() hears of it during a wait: that takes the cache, and alarms of pcntl. */
+    /** Whether during() can end a wait: it needs the cache, and alarms of pcntl. */
     public function endsWaits(): bool
     {
         return $this->pool !== null && function_exists('pcntl_alarm');
     }
 
     /**
-     * Runs a wait, and looks once a second meanwhile. An alarm of somebody else, such as that of --keepalive, comes at its time all the same.
+     * Runs a wait, and looks once a second meanwhile. An alarm of somebody else, such as that of --keepalive, comes at
+     * its time all the same.
      *
      * @param Closure(): void $wait
      * @param Closure(): void $stop ends it
@@ -56,10 +57,14 @@ final class RestartSignal
         $othersAt = self::at(pcntl_alarm(0));
         pcntl_signal(SIGALRM, function (int $signal, mixed $info = null) use ($before, $stop, &$othersAt): void {
             if (microtime(true) >= $othersAt) {
-                is_callable($before) && $before($signal, $info);
+                if (is_callable($before)) {
+                    $before($signal, $info);
+                }
                 $othersAt = self::at(pcntl_alarm(0));
             }
-            $this->isKnown() && $stop();
+            if ($this->isKnown()) {
+                $stop();
+            }
             pcntl_alarm(self::EVERY);
         });
         pcntl_alarm(self::EVERY);
