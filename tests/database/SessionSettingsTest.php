@@ -21,34 +21,50 @@ use PHPUnit\Framework\Attributes\DataProvider;
 /** A session of the database, or a PDO, may be set up in ways that change what a statement does. */
 final class SessionSettingsTest extends OutboxTestCase
 {
+    private const SERIALIZABLE = [
+        'pgsql' => 'set default_transaction_isolation = serializable',
+        'mysql' => 'set session transaction isolation level serializable',
+    ];
+
     /** Statements that a connection may begin with, by the names of the drivers. */
     private const SESSIONS = [
         'pgsql' => [
-            'set default_transaction_isolation = serializable',
-            "set time zone 'Pacific/Apia'; set bytea_output = escape; set standard_conforming_strings = off; set intervalstyle = iso_8601",
+            self::SERIALIZABLE['pgsql'],
+            "set time zone 'Pacific/Apia'; set bytea_output = escape; set intervalstyle = iso_8601",
+            'set standard_conforming_strings = off',
         ],
         'mysql' => [
             'set sql_safe_updates = 1, sql_select_limit = 1',
-            'set session transaction isolation level serializable',
-            "set time_zone = '+13:00', sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES,IGNORE_SPACE,HIGH_NOT_PRECEDENCE,ONLY_FULL_GROUP_BY'",
+            self::SERIALIZABLE['mysql'],
+            "set time_zone = '+13:00', sql_mode = 'ANSI,NO_BACKSLASH_ESCAPES,HIGH_NOT_PRECEDENCE'",
             "set sql_mode = ''",
             'set autocommit = 0',
         ],
         'sqlite' => [
-            'pragma foreign_keys = on; pragma recursive_triggers = on; pragma case_sensitive_like = on; pragma reverse_unordered_selects = on',
+            'pragma foreign_keys = on; pragma recursive_triggers = on; pragma case_sensitive_like = on',
+            'pragma reverse_unordered_selects = on',
         ],
     ];
 
     /** Attributes of PDO that change what it gives, or how it fails. */
     private const ATTRIBUTES = [
-        [PDO::ATTR_CASE => PDO::CASE_UPPER, PDO::ATTR_ORACLE_NULLS => PDO::NULL_EMPTY_STRING, PDO::ATTR_STRINGIFY_FETCHES => true],
-        [PDO::ATTR_ERRMODE => PDO::ERRMODE_SILENT, PDO::ATTR_ORACLE_NULLS => PDO::NULL_TO_STRING, PDO::ATTR_DEFAULT_FETCH_MODE => PDO::FETCH_OBJ],
+        [
+            PDO::ATTR_CASE => PDO::CASE_UPPER,
+            PDO::ATTR_ORACLE_NULLS => PDO::NULL_EMPTY_STRING,
+            PDO::ATTR_STRINGIFY_FETCHES => true,
+        ],
+        [
+            PDO::ATTR_ERRMODE => PDO::ERRMODE_SILENT,
+            PDO::ATTR_ORACLE_NULLS => PDO::NULL_TO_STRING,
+            PDO::ATTR_DEFAULT_FETCH_MODE => PDO::FETCH_OBJ,
+        ],
     ];
 
     /** @dataProvider databases */
     #[DataProvider('databases')]
     public function testOutboxRelayInboxAndJournalWorkWhateverTheSessionIsSetTo(string $server): void
     {
+        $this->begin($server);
         $driver = self::database($server)->driver();
         foreach (self::SESSIONS[$driver] as $statements) {
             $this->assertWholeCycle($server, static function (PDO $pdo) use ($statements): void {
@@ -56,8 +72,11 @@ final class SessionSettingsTest extends OutboxTestCase
             }, $statements);
         }
         foreach (self::ATTRIBUTES as $index => $attributes) {
-            $attributes += $driver === 'mysql' && $index === 0 ? [PDO::ATTR_EMULATE_PREPARES => false, PDO::MYSQL_ATTR_USE_BUFFERED_QUERY => false] : [];
-            $attributes += $driver === 'pgsql' && $index === 0 ? [PDO::ATTR_EMULATE_PREPARES => true] : [];
+            $attributes += $index > 0 ? [] : match ($driver) {
+                'mysql' => [PDO::ATTR_EMULATE_PREPARES => false, PDO::MYSQL_ATTR_USE_BUFFERED_QUERY => false],
+                'pgsql' => [PDO::ATTR_EMULATE_PREPARES => true],
+                'sqlite' => [],
+            };
             $this->assertWholeCycle($server, static function (PDO $pdo) use ($attributes): void {
                 foreach ($attributes as $attribute => $value) {
                     $pdo->setAttribute($attribute, $value);
@@ -73,7 +92,7 @@ final class SessionSettingsTest extends OutboxTestCase
         $this->begin($server);
         $open = function () use ($server): PDO {
             $pdo = self::database($server)->pdo($this->database);
-            $pdo->exec($pdo->getAttribute(PDO::ATTR_DRIVER_NAME) === 'pgsql' ? self::SESSIONS['pgsql'][0] : 'set session transaction isolation level serializable');
+            $pdo->exec(self::SERIALIZABLE[self::database($server)->driver()]);
 
             return $pdo;
         };
@@ -120,7 +139,9 @@ final class SessionSettingsTest extends OutboxTestCase
     private function assertWholeCycle(string $server, callable $setUp, string $which): void
     {
         RedisServer::shared()->flush();
-        $this->begin($server);
+        foreach ([Schema::OUTBOX, Schema::SOURCE, Schema::JOBS] as $table) {
+            $this->pdo->exec("drop table $table");
+        }
         $opened = [];
         $open = function () use ($server, $setUp, &$opened): PDO {
             $setUp($opened[] = $pdo = self::database($server)->pdo($this->database));
@@ -131,12 +152,14 @@ final class SessionSettingsTest extends OutboxTestCase
         $shop = $open();
         Schema::install($shop, jobs: true);
         $outbox = new Outbox($shop, $queues, journal: true);
-        $outbox->transaction(static fn () => $outbox->pushMany('orders', array_map(static fn (int $n): array => ['payload' => "it's \"$n\" \\", 'id' => "$n"], range(1, 5))));
+        $order = static fn (int $n): array => ['payload' => "it's \"$n\" \\", 'id' => "$n"];
+        $outbox->transaction(static fn () => $outbox->pushMany('orders', array_map($order, range(1, 5))));
         $this->assertSame(5, $this->queue()->count(), "$which: the flush has pushed all");
         RedisServer::shared()->flush();
         $this->pdo->exec('delete from ' . Schema::OUTBOX);
 
-        $outbox->transaction(static fn () => $outbox->pushMany('mails', array_map(static fn (int $n): array => ['payload' => $n === 1 ? '' : "$n", 'id' => "$n"], range(1, 5))));
+        $mail = static fn (int $n): array => ['payload' => $n === 1 ? '' : "$n", 'id' => "$n"];
+        $outbox->transaction(static fn () => $outbox->pushMany('mails', array_map($mail, range(1, 5))));
         $outbox->discard();
         $this->assertSame(2, $outbox->cancel('mails', '4', '5'), "$which: rows of cancelled jobs are deleted");
         $outbox->discard();
@@ -145,12 +168,14 @@ final class SessionSettingsTest extends OutboxTestCase
         $relay->drain();
         $this->assertSame([[], 0], [$this->reports, $this->rows()], "$which: the relay has brought all rows");
 
-        $journal = new Journal($open, $queues, payloads: true, report: function (string $what, \Throwable $error): void {
+        $report = function (string $what, \Throwable $error): void {
             $this->reports[] = "$what: {$error->getMessage()}";
-        });
+        };
+        $journal = new Journal($open, $queues, payloads: true, report: $report);
         $inbox = new Inbox($open());
         $worked = [];
-        $journal->watch($this->queue('mails', ['format' => 'raw']))->consume(static function (Job $job) use ($inbox, &$worked): void {
+        $mails = $journal->watch($this->queue('mails', ['format' => 'raw']));
+        $mails->consume(static function (Job $job) use ($inbox, &$worked): void {
             $inbox->once($job, static function () use ($job, &$worked): void {
                 $worked[] = $job->payload;
             });
@@ -160,7 +185,8 @@ final class SessionSettingsTest extends OutboxTestCase
         $this->assertSame([], $this->reports, $which);
         $this->assertSame('cancelled done', $this->states('mails'), "$which: others see what was written");
         $this->assertSame(5, $journal->rebuild('orders'), "$which: all of a lost queue come back");
-        $this->assertSame(["it's \"1\" \\", '', 'done'], [$journal->find('1', 'orders')[0]->payload, $journal->find('1', 'mails')[0]->payload, $journal->state('2')], $which);
+        $payloads = [$journal->find('1', 'orders')[0]->payload, $journal->find('1', 'mails')[0]->payload];
+        $this->assertSame(["it's \"1\" \\", '', 'done'], [...$payloads, $journal->state('2')], $which);
         $this->assertCount(10, $journal->search(), $which);
         $this->sweepLater($relay, $which);
         $this->pdo->exec('update ' . Schema::JOBS . ' set ended = 1 where ended is not null');
@@ -173,9 +199,9 @@ final class SessionSettingsTest extends OutboxTestCase
 
     private function states(string $queue): string
     {
-        $states = $this->pdo->query('select distinct state from ' . Schema::JOBS . " where queue = '$queue' order by state")->fetchAll(PDO::FETCH_COLUMN);
+        $sql = 'select distinct state from ' . Schema::JOBS . " where queue = '$queue' order by state";
 
-        return implode(' ', $states);
+        return implode(' ', $this->pdo->query($sql)->fetchAll(PDO::FETCH_COLUMN));
     }
 
     private function sweepLater(Relay $relay, string $which): void

@@ -51,9 +51,14 @@ final class DeduplicationTest extends MessengerTestCase
         parent::setUp();
         $this->locks = new LockFactory(new InMemoryStore());
         $this->factory = new TransportFactory(locks: $this->locks);
-        $make = fn (string $name): Transport => $this->factory->createTransport($this->dsn('max_payload=5000&heartbeat=0'), ['transport_name' => $name], new PhpSerializer());
+        $make = fn (string $name): Transport => $this->factory->createTransport(
+            $this->dsn('max_payload=5000&heartbeat=0'),
+            ['transport_name' => $name],
+            new PhpSerializer(),
+        );
         $this->orders = $make('orders');
-        $this->canceller = new Canceller(new ServiceLocator(['orders' => fn (): Transport => $this->orders, 'mails' => fn (): Transport => $make('mails')]), $this->factory, 'orders');
+        $transports = new ServiceLocator(['orders' => fn (): Transport => $this->orders, 'mails' => fn (): Transport => $make('mails')]);
+        $this->canceller = new Canceller($transports, $this->factory, 'orders');
     }
 
     /** @return iterable<string, array{bool}> */
@@ -154,7 +159,8 @@ final class DeduplicationTest extends MessengerTestCase
     {
         foreach (['1h', new \DateTimeImmutable('+1 hour')] as $n => $expires) {
             foreach (['late', 'retried', 'died'] as $name) {
-                $this->dispatch("$name$n", delay: 0, expires: $expires, onExpiry: $onExpiry, ttr: $name === 'died' ? '1h' : null);
+                $ttr = $name === 'died' ? '1h' : null;
+                $this->dispatch("$name$n", delay: 0, expires: $expires, onExpiry: $onExpiry, ttr: $ttr);
             }
             $this->dispatch("next$n", delay: 7_200_000);
             [$late, $retried, $died] = $this->received($this->orders->get(3));
@@ -164,12 +170,15 @@ final class DeduplicationTest extends MessengerTestCase
             $names = [];
             while (($envelopes = $this->received($this->orders->get(4))) !== []) {
                 $got = [...$got ?? [], ...$envelopes];
-                array_push($names, ...array_map(static fn (Envelope $envelope): string => $envelope->getMessage()->name, $envelopes));
+                foreach ($envelopes as $envelope) {
+                    $names[] = $envelope->getMessage()->name;
+                }
             }
             sort($names);
             $this->assertSame(["died$n", "next$n", "retried$n"], $names);
             $this->assertSame([false, true, true], array_map($this->isLocked(...), ["late$n", "retried$n", "died$n"]));
-            $this->assertSame($onExpiry === OnExpiry::Drop ? null : State::Buried, $this->jobs('orders')->peek("late$n")?->state);
+            $state = $this->jobs('orders')->peek("late$n")?->state;
+            $this->assertSame($onExpiry === OnExpiry::Drop ? null : State::Buried, $state);
             array_map($this->orders->reject(...), $got);
             $got = [];
             DelayQueue\Testing::travelBack();
@@ -188,8 +197,8 @@ final class DeduplicationTest extends MessengerTestCase
         $this->dispatch('a');
         $this->dispatch('b', to: $this->canceller->transport('mails'));
         $this->dashboard('/job/copy', ['queue' => 'orders', 'id' => 'a']);
-        $copies = array_filter($this->jobs('orders')->list(State::Ready), static fn (DelayQueue\JobInfo $job): bool => $job->id !== 'a');
-        $this->dashboard('/job/cancel', ['queue' => 'orders', 'id' => reset($copies)->id]);
+        [$copy] = $this->jobs('orders')->list(State::Ready);
+        $this->dashboard('/job/cancel', ['queue' => 'orders', 'id' => $copy->id]);
         $this->assertSame([true, 1], [$this->isLocked('a'), $this->jobs('orders')->count()]);
 
         $this->dashboard('/found/cancel', ['queue' => 'orders', 'state' => 'delayed']);
@@ -222,7 +231,9 @@ final class DeduplicationTest extends MessengerTestCase
         };
         $bus = new MessageBus([new DeduplicateMiddleware($this->locks), new SendMessageMiddleware($senders)]);
         $bus->dispatch($message ?? new Work($key), [
-            new DeduplicateStamp($key, 300.0, $onlyInQueue), new DelayStamp($delay), new DelayQueueStamp($id ?? $key, null, $ttr, $onDuplicate, expires: $expires, onExpiry: $onExpiry),
+            new DeduplicateStamp($key, 300.0, $onlyInQueue),
+            new DelayStamp($delay),
+            new DelayQueueStamp($id ?? $key, null, $ttr, $onDuplicate, expires: $expires, onExpiry: $onExpiry),
         ]);
     }
 
@@ -241,7 +252,8 @@ final class DeduplicationTest extends MessengerTestCase
         $checker = $this->createStub(AuthorizationCheckerInterface::class);
         $checker->method('isGranted')->willReturn(true);
         $controller = new DashboardController($this->canceller, 'orders', 'ROLE', 'ROLE', $checker, null, null, null);
-        $request = Request::create("https://shop.test/_delayqueue$path", 'POST', $fields, server: ['HTTP_ORIGIN' => 'https://shop.test', 'HTTP_SEC_FETCH_SITE' => 'same-origin']);
+        $server = ['HTTP_ORIGIN' => 'https://shop.test', 'HTTP_SEC_FETCH_SITE' => 'same-origin'];
+        $request = Request::create("https://shop.test/_delayqueue$path", 'POST', $fields, server: $server);
         $this->assertSame(303, $controller($request, ltrim($path, '/'))->getStatusCode());
     }
 }

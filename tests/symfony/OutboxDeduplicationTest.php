@@ -39,7 +39,8 @@ final class OutboxDeduplicationTest extends DatabaseMessengerTestCase
         parent::setUp();
         $this->useDatabase('sqlite');
         $this->locks = new LockFactory(new InMemoryStore());
-        $this->factory = new TransportFactory([], null, new ServiceLocator(['default' => fn () => $this->database()]), $this->locks);
+        $connections = new ServiceLocator(['default' => fn () => $this->database()]);
+        $this->factory = new TransportFactory([], null, $connections, $this->locks);
         $this->shop = $this->make($this->dsn());
     }
 
@@ -107,11 +108,16 @@ final class OutboxDeduplicationTest extends DatabaseMessengerTestCase
     }
 
     /** As a bus with Messenger's DeduplicateMiddleware does. */
-    private function send(string $key, ?Transport $to = null, ?string $id = null, OnDuplicate $onDuplicate = OnDuplicate::Fail): void
-    {
+    private function send(
+        string $key,
+        ?Transport $to = null,
+        ?string $id = null,
+        OnDuplicate $onDuplicate = OnDuplicate::Fail,
+    ): void {
         $stamp = new DeduplicateStamp($key);
         $this->assertTrue($this->locks->createLockFromKey($stamp->getKey(), autoRelease: false)->acquire());
-        ($to ?? $this->shop)->send(new Envelope(new ShopWork($key), [$stamp, new DelayStamp(60_000), new DelayQueueStamp($id ?? $key, onDuplicate: $onDuplicate)]));
+        $wish = new DelayQueueStamp($id ?? $key, onDuplicate: $onDuplicate);
+        ($to ?? $this->shop)->send(new Envelope(new ShopWork($key), [$stamp, new DelayStamp(60_000), $wish]));
     }
 
     /** @param Closure(): mixed $work */

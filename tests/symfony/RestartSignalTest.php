@@ -45,7 +45,8 @@ final class RestartSignalTest extends MessengerTestCase
     {
         $cache = new ArrayAdapter();
         $transport = $this->transport();
-        $transport->receiver()->waitWith($wait = new SharedWait([$transport->receiver()], [], 60.0, restart: new RestartSignal($cache)));
+        $wait = new SharedWait([$transport->receiver()], [], 60.0, restart: new RestartSignal($cache));
+        $transport->receiver()->waitWith($wait);
         $alarms = 0;
         $isAsync = pcntl_async_signals(true);
         pcntl_signal(SIGALRM, function () use ($cache, &$alarms): void {
@@ -76,7 +77,8 @@ final class RestartSignalTest extends MessengerTestCase
         $cache = $this->createStub(\Psr\Cache\CacheItemPoolInterface::class);
         $cache->method('getItem')->willThrowException(new \RuntimeException('away'));
         $transport = $this->transport();
-        $transport->receiver()->waitWith($wait = new SharedWait([$transport->receiver()], [], 1.5, restart: new RestartSignal($cache)));
+        $wait = new SharedWait([$transport->receiver()], [], 1.5, restart: new RestartSignal($cache));
+        $transport->receiver()->waitWith($wait);
         $this->assertSame([], $transport->get());
         $wait->end();
     }
@@ -85,6 +87,8 @@ final class RestartSignalTest extends MessengerTestCase
     {
         preg_match('#unix://(.*)\?#', RedisServer::shared()->dsn(), $found);
 
-        return (int) preg_replace('/.*cmdstat_evalsha:calls=(\d+).*/s', '$1', (string) (new RedisClient($found[1]))->ask('INFO', 'commandstats'));
+        $stats = (string) (new RedisClient($found[1]))->ask('INFO', 'commandstats');
+
+        return (int) preg_replace('/.*cmdstat_evalsha:calls=(\d+).*/s', '$1', $stats);
     }
 }

@@ -70,8 +70,11 @@ namespace Symfony\Component\Messenger\Stamp {
         {
             private readonly \Symfony\Component\Lock\Key $key;
 
-            public function __construct(string $key, private readonly ?float $ttl = 300.0, private readonly bool $onlyDeduplicateInQueue = false)
-            {
+            public function __construct(
+                string $key,
+                private readonly ?float $ttl = 300.0,
+                private readonly bool $onlyDeduplicateInQueue = false,
+            ) {
                 $this->key = new \Symfony\Component\Lock\Key($key);
             }
 
@@ -110,7 +113,10 @@ namespace Symfony\Component\Messenger\Middleware {
             {
                 $stamp = $envelope->last(DeduplicateStamp::class);
                 $isReceived = $envelope->last(ReceivedStamp::class) !== null;
-                $lock = $stamp === null ? null : $this->locks->createLockFromKey($stamp->getKey(), $stamp->getTtl(), false);
+                $lock = null;
+                if ($stamp !== null) {
+                    $lock = $this->locks->createLockFromKey($stamp->getKey(), $stamp->getTtl(), false);
+                }
                 if ($lock !== null && !$isReceived && !$lock->acquire()) {
                     return $envelope;
                 }

@@ -8,7 +8,8 @@ use Closure;
 use DelayQueue\Database\Connection;
 
 /**
- * Commits statements that belong to no transaction, also where the session does not (autocommit = 0 of MySQL and MariaDB).
+ * Commits statements that belong to no transaction, also where the session does not: autocommit = 0 of MySQL and
+ * MariaDB.
  *
  * @internal
  */

@@ -19,7 +19,7 @@ final class RowQueues implements RowEnds
 {
     /**
      * @param Closure(string): QueueInterface $queue by its name
-     * @param non-empty-array<array-key, MessageEnds> $ends by the name of the queue; the first one is for any other queue
+     * @param non-empty-array<array-key, MessageEnds> $ends by the name of the queue; the first one is for any other
      */
     public function __construct(private readonly Closure $queue, private readonly array $ends)
     {

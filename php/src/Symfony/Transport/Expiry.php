@@ -51,7 +51,7 @@ final class Expiry
             return true;
         }
         try {
-            $onExpiry === OnExpiry::Drop->value ? $job->ack() : $job->bury('it was not received in time, and has expired');
+            $onExpiry === OnExpiry::Drop->value ? $job->ack() : $job->bury('it was not received in time');
             $this->ends->ended($job->body);
         } catch (DelayQueueException) {
             // Cancelled meanwhile; or its lease ends, and somebody else looks again.

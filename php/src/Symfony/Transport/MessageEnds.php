@@ -76,7 +76,7 @@ final class MessageEnds
                 $this->locks?->createLockFromKey($lock)->release();
             }
         } catch (Throwable $error) {
-            $this->warn('The deduplication lock "{lock}" of a message that has ended could not be released.', $lock, $error);
+            $this->warn('The deduplication lock "{lock}" of an ended message could not be released.', $lock, $error);
         }
     }
 
@@ -122,8 +122,8 @@ final class MessageEnds
     }
 
     /**
-     * A worker could not put the message back, because its lease was lost. It has ended if it was cancelled, and no other
-     * worker has it.
+     * A worker could not put the message back, because its lease was lost. It has ended if it was cancelled, and no
+     * other worker has it.
      */
     public function lost(QueueInterface $queue, Job $job): void
     {
@@ -139,7 +139,7 @@ final class MessageEnds
                 $this->release($lock);
             }
         } catch (DelayQueueException $error) {
-            $this->warn('Redis could not be asked whether the message with the deduplication lock "{lock}" has ended.', $lock, $error);
+            $this->warn('It is unknown whether the message with the deduplication lock "{lock}" has ended.', $lock, $error);
         }
     }
 
