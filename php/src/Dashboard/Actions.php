@@ -77,7 +77,10 @@ final class Actions
         return $job !== null && $this->site->cancel($queue, $job) > 0;
     }
 
-    /** A job with the same bytes and options, due now, under a new id. It belongs to no chain or batch; a header names the job that it is a copy of. */
+    /**
+     * A job with the same bytes and options, due now, under a new id. It belongs to no chain or batch; a header names the
+     * job that it is a copy of.
+     */
     private function copy(Request $request): Done
     {
         $name = self::needed($request, 'queue');

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Dashboard;
 
+use DelayQueue;
 use DelayQueue\Search\Search;
 use DelayQueue\State;
 use ValueError;
@@ -22,8 +23,9 @@ final class FoundActions
     {
         $state = State::tryFrom($request->field('state') ?? '') ?? throw new ValueError('The field state is missing');
         $find = Find::of($request->field('queue') ?? throw new ValueError('The field queue is missing'), $state, $request->field(...), !$this->site->hidesPayloads);
-        $search = $find->in($this->site->queue($find->queue), $request->field('after'))->reading(self::STEP);
-        $changed = $this->change($change, $search, $find->queue, $request);
+        $queue = $this->site->queue($find->queue);
+        $search = $find->in($queue, $request->field('after'))->reading(self::STEP);
+        $changed = $this->change($change, $search, $queue, $request);
         if ($changed === null) {
             return null;
         }
@@ -44,10 +46,10 @@ final class FoundActions
         ], static fn (?string $value): bool => $value !== null));
     }
 
-    private function change(string $change, Search $search, string $queue, Request $request): ?int
+    private function change(string $change, Search $search, DelayQueue $queue, Request $request): ?int
     {
         return match ($change) {
-            'cancel' => $search->cancel(by: fn (array $jobs): int => $this->site->cancel($this->site->queue($queue), ...$jobs)),
+            'cancel' => $search->cancel(by: fn (array $jobs): int => $this->site->cancel($queue, ...$jobs)),
             'kick' => $search->kick(),
             'reschedule' => $search->reschedule($request->field('delay') ?? throw new ValueError('The field delay is missing')),
             'move' => $search->moveTo($this->site->queue($request->field('to') ?? throw new ValueError('The field to is missing'))),

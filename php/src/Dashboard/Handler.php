@@ -40,8 +40,8 @@ final class Handler
      * @param (callable(JobInfo): ?string)|null $payload what may be shown of a payload: a text, or null for nothing; by default all of it
      * @param Journal|null $journal to show jobs that have ended, and how each run went
      * @param (callable(string, Request): void)|null $changed hears of each change, in words
-     * @param (callable(DelayQueue, JobInfo...): int)|null $cancel cancels jobs in place of cancel() of their queue, and returns how many there were: for
-     *     jobs of a framework that hold locks or count in batches
+     * @param (callable(DelayQueue, JobInfo...): int)|null $cancel cancels jobs in place of cancel() of their queue, and
+     *     returns how many there were: for jobs of a framework that hold locks or count in batches
      */
     public function __construct(
         private readonly DelayQueue $queue,
@@ -70,7 +70,8 @@ final class Handler
             return Response::text(400, 'A parameter of this address is too long.');
         }
         $payload = $this->payload ?? static fn (JobInfo $job): string => $job->body;
-        $site = new Site($this->queue, $request, $access, $payload, $this->payload !== null, $this->journal, $this->cancel);
+        $hidesPayloads = $this->payload !== null;
+        $site = new Site($this->queue, $request, $access, $payload, $hidesPayloads, $this->journal, $this->cancel);
         try {
             return match ($request->method) {
                 'GET', 'HEAD' => $this->page($request, $site),

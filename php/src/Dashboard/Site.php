@@ -43,7 +43,9 @@ final class Site
     /** @return int how many there were still */
     public function cancel(DelayQueue $queue, JobInfo ...$jobs): int
     {
-        return $this->cancel === null ? $queue->cancel(...array_column($jobs, 'id')) : ($this->cancel)($queue, ...$jobs);
+        return $this->cancel === null
+            ? $queue->cancel(...array_column($jobs, 'id'))
+            : ($this->cancel)($queue, ...$jobs);
     }
 
     /** Cancels the waiting jobs of a group. Only where somebody is to hear of each, they are looked for. */

@@ -186,7 +186,8 @@ final class Outbox
         }
         $source = $this->source ??= Schema::source($this->database);
         try {
-            $kept = $this->targets->deliver($queue, [$row], $source, Row::delays([$row->id => [$row, hrtime(true)]]), tellsOfKept: false);
+            $delays = Row::delays([$row->id => [$row, hrtime(true)]]);
+            $kept = $this->targets->deliver($queue, [$row], $source, $delays, tellsOfKept: false);
         } catch (PayloadException $error) {
             throw $error;
         } catch (Exception) {

@@ -202,9 +202,10 @@ final class Search implements Countable, IteratorAggregate
      */
     public function cancel(?callable $progress = null, ?callable $by = null): int
     {
-        $cancel = fn (array $jobs): int => $this->queue->cancel(...array_column($jobs, 'id'));
+        $by ??= fn (array $jobs): int => $this->queue->cancel(...array_column($jobs, 'id'));
+        $cancel = static fn (array $jobs): int => $jobs === [] ? 0 : $by($jobs);
 
-        return $this->begin(self::STATES, 'cancel')->each(static fn (array $jobs): int => $jobs === [] ? 0 : ($by ?? $cancel)($jobs), $progress);
+        return $this->begin(self::STATES, 'cancel')->each($cancel, $progress);
     }
 
     /**

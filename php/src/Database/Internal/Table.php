@@ -57,10 +57,14 @@ final class Table
     public function payloads(string $queue, string $id): array
     {
         $ids = array_keys($this->waiting($queue, [$id]));
+        if ($ids === []) {
+            return [];
+        }
         $column = $this->dialect->column('payload');
         $sql = "select $column from " . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids));
+        $found = array_column(Schema::rows($this->database, $sql, $ids), 'payload');
 
-        return $ids === [] ? [] : array_map($this->dialect->read(...), array_column(Schema::rows($this->database, $sql, $ids), 'payload'));
+        return array_map($this->dialect->read(...), $found);
     }
 
     /**

@@ -65,8 +65,14 @@ final class Targets
      * @throws Exception
      * @throws UnexpectedValueException when the queue would store a row in another way than its producer
      */
-    public function deliver(string $name, array $rows, string $source, callable $delay, bool $isFlush = false, bool $tellsOfKept = true): int
-    {
+    public function deliver(
+        string $name,
+        array $rows,
+        string $source,
+        callable $delay,
+        bool $isFlush = false,
+        bool $tellsOfKept = true,
+    ): int {
         [$queue, $own] = $this->raw($name);
         $items = [];
         $kept = 0;
