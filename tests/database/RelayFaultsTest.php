@@ -33,7 +33,7 @@ final class RelayFaultsTest extends OutboxTestCase
         $opened = 0;
         $relay = $this->relay(pdo: function () use ($server, &$opened): PDO {
             $pdo = $this->hooked($server);
-            $opened++ === 0 && $pdo->before = fn (string $sql) => str_starts_with($sql, 'delete') && $this->break($server, $pdo);
+            $opened++ === 0 && $pdo->before = fn (string $sql) => str_contains($sql, 'delete ') && $this->break($server, $pdo);
 
             return $pdo;
         });
@@ -63,7 +63,7 @@ final class RelayFaultsTest extends OutboxTestCase
         $relay->run(function () use ($server, $outbox, &$pdo, &$looks): bool {
             if (++$looks === 2) {
                 $outbox->push('orders', 2);
-                $pdo->before = fn (string $sql) => str_starts_with($sql, 'delete') && $this->break($server, $pdo);
+                $pdo->before = fn (string $sql) => str_contains($sql, 'delete ') && $this->break($server, $pdo);
             }
 
             return $looks === 2 ? false : $looks > 20 || $this->rows() === 0 && $looks > 2;

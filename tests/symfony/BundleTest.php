@@ -7,8 +7,12 @@ namespace DelayQueue\Tests\Symfony;
 use DateTimeImmutable;
 use DelayQueue\State;
 use DelayQueue\Symfony\Canceller;
+use DelayQueue\Symfony\DependencyInjection\DelayQueueExtension;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
+use DelayQueue\Symfony\Transport\TransportFactory;
 use DelayQueue\Tests\Symfony\App\Work;
+use Symfony\Component\DependencyInjection\ContainerBuilder;
+use Symfony\Component\DependencyInjection\Reference;
 use Symfony\Component\Messenger\Exception\InvalidArgumentException;
 use Symfony\Component\Messenger\Stamp\DelayStamp;
 use Symfony\Component\Messenger\Stamp\TransportMessageIdStamp;
@@ -43,6 +47,14 @@ final class BundleTest extends MessengerTestCase
                 $this->assertStringContainsString($expected, $error->getMessage());
             }
         }
+    }
+
+    public function testTheBundleUsesTheLocksOfMessengersMiddleware(): void
+    {
+        $container = new ContainerBuilder();
+        (new DelayQueueExtension())->load([], $container);
+        $locks = new Reference('lock.factory', ContainerBuilder::NULL_ON_INVALID_REFERENCE);
+        $this->assertEquals($locks, $container->getDefinition(TransportFactory::class)->getArgument('$locks'));
     }
 
     public function testCommandsOfTheFrameworkKnowTheTransport(): void

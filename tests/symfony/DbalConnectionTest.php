@@ -58,6 +58,17 @@ final class DbalConnectionTest extends DatabaseMessengerTestCase
         $this->assertNull($this->queue()->peek('a'));
     }
 
+    public function testARelayRefusesAConnectionThatBeginsTransactionsByItself(): void
+    {
+        $this->useDatabase('sqlite');
+        [$connection] = $this->outbox('pdo_sqlite');
+        $connection->close();
+        $connection->setAutoCommit(false);
+        $this->expectException(LogicException::class);
+        $this->expectExceptionMessage('a relay has transactions of its own, and one is open');
+        (new Relay(new DbalConnection($connection)))->runOnce();
+    }
+
     /** @dataProvider drivers */
     #[\PHPUnit\Framework\Attributes\DataProvider('drivers')]
     public function testAConnectionThatIsLostBehindTheCommitCountsItsTransactionsRight(string $database, string $driver): void

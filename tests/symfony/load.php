@@ -23,7 +23,7 @@ declare(strict_types=1);
         return;
     }
     $components = [
-        'Bundle/FrameworkBundle', 'Bundle/SecurityBundle', 'Component/Messenger', 'Component/Messenger/Bridge/Redis', 'Component/Console', 'Component/Yaml',
+        'Bundle/FrameworkBundle', 'Bundle/SecurityBundle', 'Component/Messenger', 'Component/Lock', 'Component/Messenger/Bridge/Redis', 'Component/Console', 'Component/Yaml',
         'Component/Process', 'Component/Scheduler',
     ];
     foreach ([...$components, '../Doctrine/DBAL', '../Doctrine/ORM'] as $component) {

@@ -7,6 +7,7 @@ namespace DelayQueue\Database;
 use Closure;
 use DateInterval;
 use DateTimeInterface;
+use DelayQueue\Database\Internal\Autocommit;
 use DelayQueue\Database\Internal\Dialect;
 use DelayQueue\Database\Internal\History;
 use DelayQueue\Database\Internal\Offsets;
@@ -124,7 +125,7 @@ final class Journal
     {
         $queues = $queue === null ? $this->queues() : [$queue];
 
-        return $queues === [] ? [] : $this->records('queue in ' . Dialect::places(count($queues)) . ' and job = ? order by made desc', [...$queues, $id]);
+        return $queues === [] ? [] : $this->records('queue in ' . Dialect::places(count($queues)) . ' and job = ? order by made desc' . Dialect::ALL, [...$queues, $id]);
     }
 
     /** The state of the newest job of this id, one of JobRecord::STATES; null: nothing is known of it. */
@@ -181,12 +182,12 @@ final class Journal
         $before = (int) Schema::rows($this->database, "select {$this->dialect->now()} as now")[0]['now'] - (int) ((new Release($olderThan))->delay * 1e6);
         [$where, $values] = self::where(['ended < ?' => [$before], 'state = ?' => [$state], 'queue = ?' => [$queue]]);
         // Of a small table MySQL would scan all rows, and wait for those that handlers have locked.
-        $delete = $this->dialect === Dialect::MySql ? 'delete j from ' . Schema::JOBS . ' j force index (primary)' : 'delete from ' . Schema::JOBS;
+        $delete = $this->dialect === Dialect::MySql ? Dialect::UNSAFE . 'delete j from ' . Schema::JOBS . ' j force index (primary)' : 'delete from ' . Schema::JOBS;
         [$deleted, $this->gone] = [0, 0];
         do {
             $page = Schema::rows($this->database, 'select queue, job, made from ' . Schema::JOBS . " where $where order by ended limit " . self::PAGE, $values);
             $keys = implode(' or ', array_fill(0, count($page), '(queue = ? and job = ? and made = ?)'));
-            $deleted += $page === [] ? 0 : $this->database->execute("$delete where ended is not null and ($keys)", array_merge(...array_map(array_values(...), $page)));
+            $deleted += $page === [] ? 0 : $this->change("$delete where ended is not null and ($keys)", array_merge(...array_map(array_values(...), $page)));
         } while (count($page) === self::PAGE);
         $queues = $queue === null ? $this->queues() : [$queue];
         foreach ($state === null || $state === 'gone' ? $queues : [] as $queue) {
@@ -267,10 +268,16 @@ final class Journal
                     $isThere = $isThere || $target->count() > 0 || in_array($queue, $target->queues(), true)
                         || throw new UnexpectedValueException("queue $queue is not in this Redis");
                     $sql = 'update ' . Schema::JOBS . " set state = 'gone', ended = {$this->dialect->now()} where queue = ? and job = ? and made = ? and ended is null";
-                    $this->gone += $this->database->execute($sql, [$queue, $row['job'], (int) $row['made']]);
+                    $this->gone += $this->change($sql, [$queue, $row['job'], (int) $row['made']]);
                 }
             }
         }
+    }
+
+    /** @param list<int|string|null> $values */
+    private function change(string $sql, array $values): int
+    {
+        return Autocommit::run($this->database, fn (): int => $this->database->execute($sql, $values));
     }
 
     /**
@@ -318,7 +325,7 @@ final class Journal
         $sql = $this->dialect === Dialect::MySql ? "select distinct queue from $jobs" : "with recursive q (queue) as (select min(queue) from $jobs"
             . " union all select (select min(j.queue) from $jobs j where j.queue > q.queue) from q where q.queue is not null) select queue from q where queue is not null";
 
-        return array_map(strval(...), array_column(Schema::rows($this->database, $sql), 'queue'));
+        return array_map(strval(...), array_column(Schema::rows($this->database, $sql . Dialect::ALL), 'queue'));
     }
 
     /**

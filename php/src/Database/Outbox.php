@@ -8,6 +8,7 @@ use Closure;
 use DateInterval;
 use DateTimeInterface;
 use DelayQueue\Backoff;
+use DelayQueue\Database\Internal\Autocommit;
 use DelayQueue\Database\Internal\Dialect;
 use DelayQueue\Database\Internal\PdoConnection;
 use DelayQueue\Database\Internal\Row;
@@ -191,7 +192,7 @@ final class Outbox
             throw $error;
         } catch (Exception) {
             // It may have arrived all the same: the relay asks with the receipt.
-            $this->insert([$row]);
+            Autocommit::run($this->database, fn () => $this->insert([$row]));
             unset($this->mine[$row->id]);
             $kept = 0;
         }

@@ -110,7 +110,7 @@ final class Relay
         if ($this->database->isInTransaction()) {
             throw new LogicException('a relay has transactions of its own, and one is open');
         }
-        $this->source ??= Schema::source($this->database);
+        $this->start();
         foreach ($this->offsets->old() as $queue) {
             $this->attempt($queue, fn () => $this->offsets->measure($queue));
         }
@@ -173,6 +173,7 @@ final class Relay
             } catch (LogicException|SchemaException $error) {
                 throw $error;
             } catch (Throwable $error) {
+                $this->source = null; // The next connection may be another one.
                 $pause = min(self::LONGEST_PAUSE, self::FIRST_PAUSE * 2 ** $failures++);
                 ($this->report)(sprintf('the database has failed, and is asked again in %.1f s', $pause), $error);
             }
@@ -188,7 +189,7 @@ final class Relay
      */
     public function sweep(): int
     {
-        $this->source ??= Schema::source($this->database);
+        $this->start();
         $names = $this->offsets->queues();
         try {
             // A push that needed no row, or another relay, has left receipts in queues that this one does not know.
@@ -204,6 +205,15 @@ final class Relay
         }
 
         return $forgotten;
+    }
+
+    /** Sets up a connection that was not used yet. */
+    private function start(): void
+    {
+        if ($this->source === null) {
+            array_map($this->database->execute(...), $this->dialect->ofRelay());
+            $this->source = Schema::source($this->database);
+        }
     }
 
     private function sweepQueue(QueueInterface $queue): int

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Database;
 
 use Closure;
+use DelayQueue\Database\Internal\Autocommit;
 use DelayQueue\Database\Internal\Dialect;
 use DelayQueue\Database\Internal\PdoConnection;
 use PDO;
@@ -34,9 +35,11 @@ final class Schema
     public static function install(PDO|Closure|Connection $database, bool $jobs = false): void
     {
         $connection = PdoConnection::of($database);
-        foreach (self::statements($connection->driver(), $jobs) as $statement) {
-            $connection->execute($statement);
-        }
+        Autocommit::run($connection, static function () use ($connection, $jobs): void {
+            foreach (self::statements($connection->driver(), $jobs) as $statement) {
+                $connection->execute($statement);
+            }
+        });
     }
 
     /**

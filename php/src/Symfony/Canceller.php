@@ -6,6 +6,7 @@ namespace DelayQueue\Symfony;
 
 use DateInterval;
 use DateTimeInterface;
+use DelayQueue;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\JobInfo;
 use DelayQueue\Symfony\Transport\Queues;
@@ -14,6 +15,8 @@ use DelayQueue\Symfony\Transport\TransportFactory;
 use Psr\Container\ContainerInterface;
 use Symfony\Component\Messenger\Exception\InvalidArgumentException;
 use Symfony\Component\Messenger\Exception\TransportException;
+use Symfony\Contracts\Service\ServiceProviderInterface;
+use Throwable;
 
 /** Finds messages by their ids (DelayQueueStamp, TransportMessageIdStamp) and takes them back. */
 final class Canceller
@@ -39,11 +42,31 @@ final class Canceller
      */
     public function cancel(string $id, ?string $transport = null): bool
     {
-        return Queues::call(function () use ($id, $transport): bool {
-            $found = $this->transport($transport);
+        return Queues::call(fn (): bool => $this->transport($transport)->cancel($id));
+    }
 
-            return $found->outbox()?->cancel($id) ?? $found->queue()->cancel($id) > 0;
-        });
+    /**
+     * @internal Cancels jobs of any queue on the Redis of a transport. The messages of a queue are decoded as those of the transport that has it.
+     *
+     * @return int how many there were still
+     */
+    public function cancelFound(Transport $beside, DelayQueue $queue, JobInfo ...$jobs): int
+    {
+        if (!$beside->ends()->isUsed()) {
+            return $queue->cancel(...array_column($jobs, 'id'));
+        }
+        $transport = $this->factory->madeFor($queue->name(), $beside);
+        $names = $this->transports instanceof ServiceProviderInterface ? array_keys($this->transports->getProvidedServices()) : [];
+        while ($transport === null && $names !== []) {
+            try {
+                $this->transports->get(array_shift($names));
+            } catch (Throwable) {
+                continue; // It may be of another kind, whose server or extension is not there.
+            }
+            $transport = $this->factory->madeFor($queue->name(), $beside);
+        }
+
+        return ($transport ?? $beside)->ends()->cancel($queue, ...$jobs);
     }
 
     /**

@@ -55,6 +55,7 @@ final class DashboardKernel extends BaseKernel
             'secret' => 'test',
             'test' => true,
             'http_method_override' => false,
+            'lock' => false,
             'router' => ['resource' => '@DelayQueueBundle/Dashboard/routes.php', 'type' => 'php', 'utf8' => true],
             'messenger' => ['transports' => ['orders' => '%env(MESSENGER_DSN)%', 'elsewhere' => '%env(MESSENGER_DSN_2)%']],
         ]);

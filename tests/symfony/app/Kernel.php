@@ -68,6 +68,7 @@ final class Kernel extends BaseKernel
             'secret' => 'test',
             'test' => true,
             'http_method_override' => false,
+            'lock' => false, // Tests have stand-ins for that component, and processes of the application have not.
             'messenger' => [
                 'failure_transport' => 'failed',
                 'transports' => [

@@ -111,7 +111,7 @@ final class Backlog
      */
     private function payloads(array $ids): array
     {
-        $sql = "select id, {$this->dialect->column('payload')} from " . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids));
+        $sql = "select id, {$this->dialect->column('payload')} from " . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids)) . Dialect::ALL;
 
         return $ids === [] ? [] : array_column($this->database->rows($sql, $ids), 'payload', 'id');
     }
@@ -129,7 +129,9 @@ final class Backlog
      */
     public function present(array $ids): array
     {
-        return array_column($this->database->rows('select id from ' . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids)), $ids), 'id');
+        $sql = 'select id from ' . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids)) . Dialect::ALL;
+
+        return array_column($this->database->rows($sql, $ids), 'id');
     }
 
     public function waitsFor(string $queue): bool

@@ -14,10 +14,19 @@ use Throwable;
 use TypeError;
 
 /**
+ * A PDO, whatever attributes the application has set.
+ *
  * @internal
  */
 final class PdoConnection implements Connection
 {
+    /** While the PDO is used here, errors are thrown, and rows come as the database has them. */
+    private const ATTRIBUTES = [
+        PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION,
+        PDO::ATTR_CASE => PDO::CASE_NATURAL,
+        PDO::ATTR_ORACLE_NULLS => PDO::NULL_NATURAL,
+    ];
+
     /** Inside transaction(). */
     private bool $isWorking = false;
 
@@ -41,21 +50,21 @@ final class PdoConnection implements Connection
 
     public function execute(string $sql, array $values = []): int
     {
-        return $this->run($sql, $values)->rowCount();
+        return $this->run($sql, $values, static fn (PDOStatement $statement): int => $statement->rowCount());
     }
 
     public function rows(string $sql, array $values = []): array
     {
-        $rows = $this->run($sql, $values)->fetchAll(PDO::FETCH_ASSOC);
+        $all = static fn (PDOStatement $statement): array => $statement->fetchAll(PDO::FETCH_ASSOC);
 
-        return $this->handle()->getAttribute(PDO::ATTR_CASE) === PDO::CASE_UPPER ? array_map(array_change_key_case(...), $rows) : $rows;
+        return $this->run($sql, $values, $all, onlyReads: true);
     }
 
     public function transaction(callable $work): mixed
     {
         $pdo = $this->handle();
         try {
-            $pdo->beginTransaction() || throw self::refused($pdo, 'BEGIN');
+            self::naturally($pdo, static fn (): bool => $pdo->beginTransaction());
         } catch (Throwable $error) {
             $this->openAgain();
             throw $error;
@@ -63,13 +72,9 @@ final class PdoConnection implements Connection
         $this->isWorking = true;
         try {
             $result = $work();
-            $pdo->commit() || throw self::refused($pdo, 'COMMIT');
+            self::naturally($pdo, static fn (): bool => $pdo->commit());
         } catch (Throwable $error) {
-            try {
-                $pdo->rollBack();
-            } catch (PDOException) {
-                // It is lost, and so the transaction is rolled back.
-            }
+            self::end($pdo);
             $this->isWorking = false;
             $this->openAgain();
             throw $error;
@@ -102,25 +107,81 @@ final class PdoConnection implements Connection
         return $this->pdo = $pdo instanceof PDO ? $pdo : throw new TypeError('the function that opens the database must return a PDO, ' . get_debug_type($pdo) . ' returned');
     }
 
-    /** @param list<int|string|null> $values */
-    private function run(string $sql, array $values): PDOStatement
+    /**
+     * @template T
+     *
+     * @param list<int|string|null> $values
+     * @param Closure(PDOStatement): T $take
+     * @param bool $onlyReads a transaction that the statement has begun (autocommit = 0) is ended: nobody else does
+     *
+     * @return T
+     */
+    private function run(string $sql, array $values, Closure $take, bool $onlyReads = false): mixed
     {
         $pdo = $this->handle();
+        $isOutside = $this->driver() === 'mysql' && !$pdo->inTransaction();
         try {
-            $statement = $pdo->prepare($sql, $this->driver() === 'pgsql' ? self::inOneTrip() : []) ?: throw self::refused($pdo, $sql);
-            foreach ($values as $index => $value) {
-                $statement->bindValue($index + 1, $value, match (true) {
-                    is_int($value) => PDO::PARAM_INT,
-                    $value === null => PDO::PARAM_NULL,
-                    default => PDO::PARAM_STR,
-                });
-            }
-            $statement->execute() || throw self::refused($statement, $sql);
-
-            return $statement;
+            $result = self::naturally($pdo, fn (): mixed => $take($this->statement($pdo, $sql, $values)));
         } catch (Throwable $error) {
+            $isOutside && self::end($pdo);
             $this->openAgain();
             throw $error;
+        }
+        $isOutside && $onlyReads && self::end($pdo);
+
+        return $result;
+    }
+
+    private static function end(PDO $pdo): void
+    {
+        try {
+            $pdo->inTransaction() && self::naturally($pdo, static fn (): bool => $pdo->rollBack());
+        } catch (PDOException) {
+            // It is lost, and so the transaction is rolled back.
+        }
+    }
+
+    /** @param list<int|string|null> $values */
+    private function statement(PDO $pdo, string $sql, array $values): PDOStatement
+    {
+        $statement = $pdo->prepare($sql, $this->driver() === 'pgsql' ? self::inOneTrip() : []);
+        foreach ($values as $index => $value) {
+            $statement->bindValue($index + 1, $value, match (true) {
+                is_int($value) => PDO::PARAM_INT,
+                $value === null => PDO::PARAM_NULL,
+                default => PDO::PARAM_STR,
+            });
+        }
+        $statement->execute();
+
+        return $statement;
+    }
+
+    /**
+     * Works with the attributes of this class, and gives the PDO its own ones back.
+     *
+     * @template T
+     *
+     * @param Closure(): T $work
+     *
+     * @return T
+     */
+    private static function naturally(PDO $pdo, Closure $work): mixed
+    {
+        $own = [];
+        foreach (self::ATTRIBUTES as $attribute => $value) {
+            $own[$attribute] = $pdo->getAttribute($attribute);
+        }
+        $own = array_diff_assoc($own, self::ATTRIBUTES);
+        foreach ($own as $attribute => $_) {
+            $pdo->setAttribute($attribute, self::ATTRIBUTES[$attribute]);
+        }
+        try {
+            return $work();
+        } finally {
+            foreach ($own as $attribute => $value) {
+                $pdo->setAttribute($attribute, $value);
+            }
         }
     }
 
@@ -143,15 +204,5 @@ final class PdoConnection implements Connection
         if ($this->open !== null && !$this->isWorking) {
             $this->pdo = null;
         }
-    }
-
-    /** Where the application's PDO is one that does not throw. */
-    private static function refused(PDO|PDOStatement $object, string $what): PDOException
-    {
-        [$state, , $message] = $object->errorInfo() + ['', null, null];
-        $error = new PDOException("SQLSTATE[$state]: $message (" . strtok($what, "\n") . ')');
-        $error->errorInfo = $object->errorInfo();
-
-        return $error;
     }
 }

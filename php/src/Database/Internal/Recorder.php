@@ -90,7 +90,8 @@ final class Recorder
         ksort($this->rows, SORT_STRING);
         try {
             foreach (array_chunk($this->rows, $this->batch, true) as $chunk) {
-                $this->database->execute(...History::upsert(array_values($chunk), $this->dialect));
+                $statement = History::upsert(array_values($chunk), $this->dialect);
+                Autocommit::run($this->database, fn (): int => $this->database->execute(...$statement));
                 $this->rows = array_diff_key($this->rows, $chunk);
             }
             [$this->bytes, $this->isFailing] = [0, false];

@@ -48,7 +48,7 @@ final class Table
      */
     public function waiting(string $queue, array $ids): array
     {
-        $where = 'where queue = ? and job in ' . Dialect::places(count($ids)) . " and options not like '{\"cancel\"%'";
+        $where = 'where queue = ? and job in ' . Dialect::places(count($ids)) . " and options not like '{\"cancel\"%'" . Dialect::ALL;
 
         return array_column(Schema::rows($this->database, 'select id, job from ' . Schema::OUTBOX . " $where", [$queue, ...$ids]), 'job', 'id');
     }
@@ -61,7 +61,7 @@ final class Table
             return [];
         }
         $column = $this->dialect->column('payload');
-        $sql = "select $column from " . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids));
+        $sql = "select $column from " . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids)) . Dialect::ALL;
         $found = array_column(Schema::rows($this->database, $sql, $ids), 'payload');
 
         return array_map($this->dialect->read(...), $found);
@@ -89,7 +89,7 @@ final class Table
      */
     public function endCopies(string $queue, array $ids): void
     {
-        $open = 'select job, made from ' . Schema::JOBS . ' where queue = ? and job in ' . Dialect::places(count($ids)) . ' and ended is null';
+        $open = 'select job, made from ' . Schema::JOBS . ' where queue = ? and job in ' . Dialect::places(count($ids)) . ' and ended is null' . Dialect::ALL;
         foreach ($this->journal ? $this->database->rows($open, [$queue, ...$ids]) : [] as $job) {
             [$one, $key] = [' where queue = ? and job = ? and made = ? and ended is null', [$queue, (string) $job['job'], (int) $job['made']]];
             if ($this->database->rows('select made from ' . Schema::JOBS . $one . $this->dialect->lockedForOne(), $key) !== []) {
@@ -107,7 +107,7 @@ final class Table
     {
         [$there, $source] = [[], null];
         foreach (array_chunk($rows, self::CHUNK) as $ids) {
-            $sql = 'select o.id, s.source from ' . Schema::OUTBOX . ' o, ' . Schema::SOURCE . ' s where o.id in ' . Dialect::places(count($ids)) . ' order by o.id';
+            $sql = 'select o.id, s.source from ' . Schema::OUTBOX . ' o, ' . Schema::SOURCE . ' s where o.id in ' . Dialect::places(count($ids)) . ' order by o.id' . Dialect::ALL;
             foreach ($this->database->rows($sql, $ids) as $row) {
                 [$there[], $source] = [(string) $row['id'], (string) $row['source']];
             }

@@ -9,8 +9,11 @@ use DelayQueue\Console\Duration;
 use DelayQueue\Console\Number;
 use DelayQueue\Console\UsageException;
 use DelayQueue\Database\Relay;
+use DelayQueue\Symfony\Database\RowQueues;
 use DelayQueue\Symfony\Database\TransportOutbox;
+use DelayQueue\Symfony\Transport\MessageEnds;
 use DelayQueue\Symfony\Transport\TransportFactory;
+use DelayQueue\Symfony\Worker\RestartSignal;
 use Psr\Cache\CacheItemPoolInterface;
 use Psr\Container\ContainerInterface;
 use Psr\Log\LoggerInterface;
@@ -21,7 +24,6 @@ use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
-use Symfony\Component\Messenger\EventListener\StopWorkerOnRestartSignalListener;
 use Throwable;
 
 /** The relay of the transports with an outbox, with their queues, keys and partitions. */
@@ -68,8 +70,11 @@ final class RelayCommand extends Command
         $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
         $relay = new Relay(
             $first->database(),
-            // Receipts may be in any queue of that Redis, and rows of a transport that has another queue now.
-            static fn (string $queue): DelayQueue => isset($queues[$queue]) ? $queues[$queue]->queues()->own() : $first->queues()->own()->sibling($queue),
+            new RowQueues(
+                // Receipts may be in any queue of that Redis, and rows of a transport that has another queue now.
+                static fn (string $queue): DelayQueue => isset($queues[$queue]) ? $queues[$queue]->queues()->own() : $first->queues()->own()->sibling($queue),
+                array_map(static fn (TransportOutbox $outbox): MessageEnds => $outbox->ends(), $queues),
+            ),
             $batch,
             $after,
             function (string $what, Throwable $error) use ($errors, $first): void {
@@ -87,8 +92,8 @@ final class RelayCommand extends Command
 
             return $this->hasFailed ? self::FAILURE : self::SUCCESS;
         }
-        $began = microtime(true);
-        $relay->run(fn (): bool => $this->isToEnd || $this->isToRestart($began));
+        $restart = new RestartSignal($this->restartSignal);
+        $relay->run(fn (): bool => $this->isToEnd || $restart->isRequested());
 
         return self::SUCCESS;
     }
@@ -141,11 +146,5 @@ final class RelayCommand extends Command
                 });
             }
         }
-    }
-
-    /** After messenger:stop-workers, which a new version of the application calls. */
-    private function isToRestart(float $began): bool
-    {
-        return $began < (float) $this->restartSignal?->getItem(StopWorkerOnRestartSignalListener::RESTART_REQUESTED_TIMESTAMP_KEY)->get();
     }
 }

@@ -4,12 +4,14 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony\Dashboard;
 
+use DelayQueue;
 use DelayQueue\Dashboard\Access;
 use DelayQueue\Dashboard\ChangeLog;
 use DelayQueue\Dashboard\Handler;
 use DelayQueue\Dashboard\HttpFoundation;
 use DelayQueue\Dashboard\Response as Answer;
 use DelayQueue\Database\Journal;
+use DelayQueue\JobInfo;
 use DelayQueue\Symfony\Canceller;
 use Psr\Log\LoggerInterface;
 use Symfony\Component\HttpFoundation\Request;
@@ -42,11 +44,13 @@ final class DashboardController
         if ($access === Access::None) {
             return HttpFoundation::response(Answer::text(403, 'You may not see this.'));
         }
+        $transport = $this->transports->transport($this->transport);
         $handler = new Handler(
-            $this->transports->transport($this->transport)->queue(),
+            $transport->queue(),
             static fn (): Access => $access,
             journal: $this->journal,
             changed: $this->logger === null ? null : new ChangeLog($this->logger),
+            cancel: fn (DelayQueue $queue, JobInfo ...$jobs): int => $this->transports->cancelFound($transport, $queue, ...$jobs),
         );
 
         return HttpFoundation::response($handler->handle(HttpFoundation::request($request, $path, $this->tokens?->getToken()?->getUserIdentifier())));

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony\Database;
 
+use Closure;
 use DelayQueue\Database\Connection;
 use DelayQueue\Database\Outbox;
 use Doctrine\DBAL\Connection as Dbal;
@@ -37,13 +38,15 @@ final class DbalConnection implements Connection
     /**
      * From now on each commit of the connection flushes $outbox, and each rollback discards what it has remembered. Savepoints do neither.
      *
+     * @param (Closure(bool): void)|null $ended is called behind it, with whether it was a commit
+     *
      * @throws LogicException when the connection's configuration has no FlushMiddleware
      */
-    public function flushAfterCommit(Outbox $outbox): void
+    public function flushAfterCommit(Outbox $outbox, ?Closure $ended = null): void
     {
         foreach ($this->connection->getConfiguration()->getMiddlewares() as $middleware) {
             if ($middleware instanceof FlushMiddleware) {
-                $middleware->onEnd(fn (DriverConnection $driver, bool $committed) => $this->ended($driver, $committed, $outbox));
+                $middleware->onEnd(fn (DriverConnection $driver, bool $committed) => $this->ended($driver, $committed, $outbox, $ended));
 
                 return;
             }
@@ -94,9 +97,10 @@ final class DbalConnection implements Connection
         return $result;
     }
 
+    /** {@inheritdoc} Without auto-commit DBAL begins one when it connects, and behind each commit. */
     public function isInTransaction(): bool
     {
-        return $this->connection->isTransactionActive();
+        return $this->connection->isTransactionActive() || !$this->connection->isAutoCommit();
     }
 
     public function driver(): string
@@ -117,22 +121,18 @@ final class DbalConnection implements Connection
     }
 
     /** Another connection may share the configuration, and so the middleware. */
-    private function ended(DriverConnection $driver, bool $committed, Outbox $outbox): void
+    private function ended(DriverConnection $driver, bool $committed, Outbox $outbox, ?Closure $ended): void
     {
         if (!$this->connection->isConnected() || $this->connection->getNativeConnection() !== $driver->getNativeConnection()) {
             return;
         }
-        if (!$committed) {
-            $outbox->discard();
-
-            return;
-        }
-        $this->committing = $driver;
+        $this->committing = $committed ? $driver : null;
         try {
-            $outbox->flushCommitted();
+            $committed ? $outbox->flushCommitted() : $outbox->discard();
         } finally {
             $this->committing = null;
         }
+        $ended === null ?: $ended($committed);
     }
 
     /** DBAL 3 has numbers, DBAL 4 an enum. */

@@ -9,12 +9,15 @@ use DelayQueue;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Schema;
 use DelayQueue\Database\SchemaException;
+use DelayQueue\DuplicateJobException;
 use DelayQueue\Exception as DelayQueueException;
 use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
+use DelayQueue\Symfony\Transport\MessageEnds;
 use DelayQueue\Symfony\Transport\Queues;
 use Doctrine\DBAL\Connection;
 use LogicException;
+use Symfony\Component\Lock\Key;
 use Symfony\Component\Messenger\Exception\InvalidArgumentException;
 use Symfony\Component\Messenger\Exception\TransportException;
 
@@ -29,8 +32,14 @@ final class TransportOutbox
 
     private ?Outbox $outbox = null;
 
+    /** @var list<Key> locks of messages that the open transaction has pushed */
+    private array $pushed = [];
+
+    /** @var list<Key> locks of messages whose rows it has deleted */
+    private array $cancelled = [];
+
     /** @param Closure(): Connection $connect gives the application's connection when it is needed */
-    public function __construct(private readonly Closure $connect, private readonly Queues $queues)
+    public function __construct(private readonly Closure $connect, private readonly Queues $queues, private readonly MessageEnds $ends)
     {
     }
 
@@ -57,7 +66,31 @@ final class TransportOutbox
         }
         $job['onDuplicate'] = $job['onDuplicate'] === OnDuplicate::Fail ? OnDuplicate::Keep : $job['onDuplicate'];
 
-        return $this->asked(fn (Outbox $outbox): string => $this->isInTransaction() ? $outbox->push(...$job) : $outbox->pushNow(...$job));
+        return $this->asked(fn (Outbox $outbox): string => $this->isInTransaction() ? $this->pushRow($outbox, $job) : $this->pushNow($outbox, $job));
+    }
+
+    /** @param array<string, mixed> $job */
+    private function pushRow(Outbox $outbox, array $job): string
+    {
+        $id = $outbox->push(...$job);
+        array_push($this->pushed, ...$this->locksOf([$job['payload']]));
+
+        return $id;
+    }
+
+    /** @param array<string, mixed> $job */
+    private function pushNow(Outbox $outbox, array $job): string
+    {
+        if ($job['onDuplicate'] !== OnDuplicate::Keep) {
+            return $outbox->pushNow(...$job);
+        }
+        try {
+            return $outbox->pushNow(...['onDuplicate' => OnDuplicate::Fail] + $job); // which tells
+        } catch (DuplicateJobException) {
+            $this->ends->ended($job['payload']);
+
+            return (string) $job['id'];
+        }
     }
 
     /**
@@ -69,13 +102,18 @@ final class TransportOutbox
     {
         return $this->asked(function (Outbox $outbox) use ($id): bool {
             $queue = $this->queues->own();
+            $isOpen = $this->isInTransaction();
             try {
-                $found = $this->isInTransaction() ? $queue->peek($id) !== null : $queue->cancel($id) > 0;
+                $job = $queue->peek($id);
+                $found = $job !== null && ($isOpen || $this->ends->cancel($queue, $job) > 0);
             } catch (DelayQueueException) {
                 $found = true; // Away, loading, or read-only: the relay asks later.
             }
+            $locks = $this->ends->isUsed() ? $this->locksOf($outbox->payloads($this->queues->settings->queue, $id)) : [];
+            $isDeleted = $outbox->cancel($this->queues->settings->queue, $id) > 0;
+            $isOpen ? array_push($this->cancelled, ...$locks) : array_map($this->ends->release(...), $isDeleted ? $locks : []);
 
-            return $outbox->cancel($this->queues->settings->queue, $id) > 0 || $found;
+            return $isDeleted || $found;
         });
     }
 
@@ -87,6 +125,11 @@ final class TransportOutbox
     public function queues(): Queues
     {
         return $this->queues;
+    }
+
+    public function ends(): MessageEnds
+    {
+        return $this->ends;
     }
 
     public function database(): DbalConnection
@@ -112,13 +155,31 @@ final class TransportOutbox
 
     private function open(): Outbox
     {
-        $outbox = new Outbox($this->database(), fn (): DelayQueue => $this->queues->own());
+        $outbox = new Outbox($this->database(), new RowQueues(fn (): DelayQueue => $this->queues->own(), [$this->ends]));
         try {
-            $this->database()->flushAfterCommit($outbox);
+            $this->database()->flushAfterCommit($outbox, $this->ended(...));
         } catch (LogicException $error) {
             throw new InvalidArgumentException("The outbox \"{$this->queues->settings->outbox}\" cannot be used: {$error->getMessage()}", 0, $error);
         }
 
         return $outbox;
+    }
+
+    /** The transaction has ended: messages that it has pushed exist only now, or never did. */
+    private function ended(bool $committed): void
+    {
+        $locks = $committed ? $this->cancelled : $this->pushed;
+        [$this->pushed, $this->cancelled] = [[], []];
+        array_map($this->ends->release(...), $locks);
+    }
+
+    /**
+     * @param list<string> $payloads
+     *
+     * @return list<Key>
+     */
+    private function locksOf(array $payloads): array
+    {
+        return array_values(array_filter(array_map($this->ends->lockOf(...), $payloads)));
     }
 }

@@ -17,7 +17,7 @@ final class Configuration implements ConfigurationInterface
         $root->children()
             ->scalarNode('default_transport')->defaultNull()->info('The transport that the Canceller means where none is named.')->end()
             ->floatNode('wait')->min(0)->defaultValue(45.0)
-                ->info('Seconds that an idle worker waits before it looks at its limits and at messenger:stop-workers; 0: it sleeps instead.')->end()
+                ->info('Seconds that an idle worker waits before it looks at its limits; 0: it sleeps instead.')->end()
             ->variableNode('options')->defaultValue([])->info('Options of all delayqueue transports, such as ttr: 60.')
                 ->validate()->ifTrue(static fn (mixed $options): bool => !is_array($options))->thenInvalid('It must be a map of options.')->end()
             ->end()

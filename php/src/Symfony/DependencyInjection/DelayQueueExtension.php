@@ -36,12 +36,17 @@ final class DelayQueueExtension extends Extension
 
         $container->register(TransportFactory::class)
             ->setArguments([$config['options'], new Reference('logger', ContainerInterface::NULL_ON_INVALID_REFERENCE)])
+            ->setArgument('$locks', new Reference('lock.factory', ContainerInterface::NULL_ON_INVALID_REFERENCE))
             ->addTag('messenger.transport_factory')
             ->addTag('monolog.logger', ['channel' => 'messenger']);
         $container->register(NoteFailures::class)->addTag('kernel.event_subscriber');
         if ($config['wait'] > 0) {
             $container->register(WaitWhileIdle::class)
-                ->setArguments([new Reference(TransportFactory::class), $config['wait']])
+                ->setArguments([
+                    new Reference(TransportFactory::class),
+                    $config['wait'],
+                    new Reference('cache.messenger.restart_workers_signal', ContainerInterface::NULL_ON_INVALID_REFERENCE),
+                ])
                 ->addTag('kernel.event_subscriber');
         }
         $container->register(Canceller::class)

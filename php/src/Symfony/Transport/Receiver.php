@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony\Transport;
 
+use DelayQueue\Exception as DelayQueueException;
 use DelayQueue\Internal\Moment;
 use DelayQueue\Job;
 use DelayQueue\LeaseLostException;
@@ -29,12 +30,16 @@ final class Receiver
     /** @var WeakMap<HeldStamp, true> what get() has handed out */
     private WeakMap $inHand;
 
+    private readonly Expiry $expiry;
+
     public function __construct(
         private readonly Queues $queues,
         private readonly Codec $codec,
+        private readonly MessageEnds $ends,
         private readonly ?LoggerInterface $logger = null,
     ) {
         $this->inHand = new WeakMap();
+        $this->expiry = new Expiry($queues, $ends);
     }
 
     /** From now on get() takes part in a wait of several transports; null: it does not wait. */
@@ -63,7 +68,10 @@ final class Receiver
     public function get(array $names = [], int $max = 1): iterable
     {
         $max = max($max, $this->queues->settings->prefetch);
-        $jobs = $this->wait === null ? $this->take($names, $max) : $this->wait->jobsOf($this, $names, $max);
+        do {
+            $taken = $this->wait === null ? $this->take($names, $max) : $this->wait->jobsOf($this, $names, $max);
+            $jobs = array_values(array_filter($taken, $this->expiry->isInTime(...)));
+        } while ($jobs === [] && $taken !== []);
 
         return count($jobs) > 1 ? $this->oneByOne($jobs) : array_map($this->held(...), $jobs);
     }
@@ -93,31 +101,28 @@ final class Receiver
     public function reject(Envelope $envelope): void
     {
         $why = self::stamp($envelope)->failure() ?? 'rejected';
-        $this->settle($envelope, fn (Job $job) => $this->queues->settings->buryOnReject ? $job->bury($why, failed: true) : $job->ack(failed: true));
+        $isBuried = $this->queues->settings->buryOnReject;
+        $this->settle($envelope, static fn (Job $job) => $isBuried ? $job->bury($why, true) : $job->ack(true), isEnd: true);
     }
 
     public function keepalive(Envelope $envelope, ?int $seconds): void
     {
         $job = self::stamp($envelope)->job;
-        if ($job === null || $job->isSettled()) {
-            return;
-        }
-        try {
-            Queues::call(static fn () => $job->touch(max($job->ttr, 2 * (int) $seconds)));
-        } catch (TransportException $error) {
-            if (!$error->getPrevious() instanceof LeaseLostException) {
-                throw $error;
-            }
+        if ($job !== null && !$job->isSettled() && !self::holds(static fn () => $job->touch(max($job->ttr, 2 * (int) $seconds)))) {
             $this->lost($job->id);
         }
     }
 
-    /** The job's lease is gone: somebody else has it, or it was cancelled. Not an error, because nothing was done to it. */
-    public function lost(string $id): void
+    /**
+     * The job's lease is gone: somebody else has it, or it was cancelled. Not an error, because nothing was done to it.
+     *
+     * @param Job|null $unfinished what could not be put back
+     */
+    public function lost(string $id, ?Job $unfinished = null): void
     {
-        $this->logger?->warning('The lease of message {id} of queue {queue} ended before it was settled: it was cancelled, or runs once more.', [
-            'id' => $id, 'queue' => $this->queues->settings->queue,
-        ]);
+        $what = 'The lease of message {id} of queue {queue} ended before it was settled: it was cancelled, or runs once more.';
+        $this->logger?->warning($what, ['id' => $id, 'queue' => $this->queues->settings->queue]);
+        $unfinished === null ?: $this->ends->lost($this->queues->serving([$unfinished->queue]), $unfinished);
     }
 
     /**
@@ -144,8 +149,10 @@ final class Receiver
     {
         foreach ($jobs as $job) {
             try {
-                Queues::call(static fn () => $job->release(0, countAttempt: false));
-            } catch (TransportException) {
+                $job->release(0, countAttempt: false);
+            } catch (LeaseLostException) {
+                $this->lost($job->id, $job);
+            } catch (DelayQueueException) {
                 // Its lease ends by itself.
             }
         }
@@ -165,10 +172,11 @@ final class Receiver
             $this->queues->serving([$stamp->job->queue])->rateLimit($limit->delay, $limit->group ?? $stamp->group);
         } finally {
             try {
-                $body === null || $stamp->job->update($body);
+                $headers = Expiry::without($stamp->job);
+                $body === null && $headers === null || $stamp->job->update($body ?? $stamp->job->body, $headers);
                 $stamp->job->release(Moment::of($stamp->job->dueAt), countAttempt: false);
             } catch (LeaseLostException) {
-                $this->lost($stamp->id);
+                $this->lost($stamp->id, $stamp->job);
             }
         }
 
@@ -201,7 +209,7 @@ final class Receiver
     }
 
     /** @param \Closure(Job): void $how of a job under a lease; one that was only looked at is removed */
-    private function settle(Envelope $envelope, \Closure $how): void
+    private function settle(Envelope $envelope, \Closure $how, bool $isEnd = false): void
     {
         $stamp = self::stamp($envelope);
         if ($stamp->isDone()) {
@@ -213,15 +221,25 @@ final class Receiver
 
             return;
         }
-        try {
-            Queues::call(fn () => $stamp->job === null ? $this->queues->own()->cancel($stamp->id) : $how($stamp->job));
-        } catch (TransportException $error) {
-            if (!$error->getPrevious() instanceof LeaseLostException) {
-                throw $error;
-            }
-            $this->lost($stamp->id);
+        $job = $stamp->job;
+        if (!self::holds(fn () => $job === null ? $this->queues->own()->cancel($stamp->id) : $how($job))) {
+            $this->lost($stamp->id, $isEnd ? $job : null);
+        } elseif ($isEnd) {
+            $this->ends->ended($envelope);
         }
         $stamp->done();
+    }
+
+    /** Whether the lease was there that $work needs. */
+    private static function holds(\Closure $work): bool
+    {
+        try {
+            Queues::call($work);
+
+            return true;
+        } catch (TransportException $error) {
+            return $error->getPrevious() instanceof LeaseLostException ? false : throw $error;
+        }
     }
 
     private static function stamp(Envelope $envelope): HeldStamp

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony\Transport;
 
+use DelayQueue\ConnectionException;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\LeaseLostException;
@@ -18,6 +19,7 @@ use Symfony\Component\Messenger\Stamp\DelayStamp;
 use Symfony\Component\Messenger\Stamp\RedeliveryStamp;
 use Symfony\Component\Messenger\Stamp\SentToFailureTransportStamp;
 use Symfony\Component\Messenger\Stamp\TransportMessageIdStamp;
+use Throwable;
 
 /**
  * The sending half of a transport.
@@ -39,11 +41,26 @@ final class Sender
         private readonly Queues $queues,
         private readonly Codec $codec,
         private readonly Receiver $receiver,
+        private readonly MessageEnds $ends,
         private readonly ?TransportOutbox $outbox = null,
     ) {
     }
 
     public function send(Envelope $envelope): Envelope
+    {
+        try {
+            return $this->sent($envelope);
+        } catch (Throwable $error) {
+            $cause = $error->getPrevious();
+            $isStored = $cause instanceof ConnectionException && $cause->ambiguous; // It may be.
+            if (!$isStored && $envelope->last(HeldStamp::class) === null) {
+                $this->ends->ended($envelope);
+            }
+            throw $error;
+        }
+    }
+
+    private function sent(Envelope $envelope): Envelope
     {
         // The id is the job's own; each receive would add one more.
         $envelope = $envelope->withoutAll(TransportMessageIdStamp::class);
@@ -82,14 +99,15 @@ final class Sender
     {
         $job = $held->job ?? $this->queues->own()->reserveJob($held->id);
         $held->done();
+        $lease = $job;
         try {
-            $job?->update($body);
+            $job?->update($body, Expiry::without($job));
             $job?->release(RedisClock::in(self::delay($envelope), $this->queues->own()), countAttempt: false, error: $held->failure() ?? 'handling the message failed');
         } catch (LeaseLostException) {
             $job = null;
         }
         if ($job === null) {
-            $this->receiver->lost($held->id);
+            $this->receiver->lost($held->id, $lease);
         }
 
         return $held->id;
@@ -117,15 +135,44 @@ final class Sender
     {
         $usesOutbox = $this->outbox !== null && ($wish?->unique === null || $this->outbox->isInTransaction());
 
-        return $usesOutbox ? $this->outbox->push($this->job($envelope, $body, $wish)) : $this->push($envelope, $body, $wish);
+        return $usesOutbox ? $this->outbox->push($this->job($envelope, $body, $wish)) : $this->pushOrEnd($envelope, $body, $wish);
+    }
+
+    /** A message that is kept out ends here, and so does one that gives way to it. */
+    private function pushOrEnd(Envelope $envelope, string $body, ?DelayQueueStamp $wish): string
+    {
+        $replaces = $wish?->id !== null && $wish->onDuplicate === OnDuplicate::Replace && $this->ends->isUsed();
+        $old = $replaces ? $this->queues->own()->peek($wish->id) : null;
+        if ($wish?->onDuplicate === OnDuplicate::Keep) {
+            $id = $this->queues->own()->tryPush(...$this->atItsTime($this->job($envelope, $body, $wish)));
+            if ($id === null) {
+                $this->ends->ended($envelope);
+            }
+
+            return $id ?? (string) $wish->id;
+        }
+        $id = $this->push($envelope, $body, $wish);
+        if ($old !== null) {
+            $this->ends->left($this->queues->own(), $old);
+        }
+
+        return $id;
     }
 
     /** @param array<string, string> $headers */
     private function push(Envelope $envelope, string $body, ?DelayQueueStamp $wish, array $headers = []): string
     {
-        $job = $this->job($envelope, $body, $wish, $headers);
+        return $this->queues->own()->push(...$this->atItsTime($this->job($envelope, $body, $wish, $headers)));
+    }
 
-        return $this->queues->own()->push(...['delay' => RedisClock::in($job['delay'], $this->queues->own())] + $job);
+    /**
+     * @param array<string, mixed> $job
+     *
+     * @return array<string, mixed>
+     */
+    private function atItsTime(array $job): array
+    {
+        return ['delay' => RedisClock::in($job['delay'], $this->queues->own())] + $job;
     }
 
     /**
@@ -135,6 +182,12 @@ final class Sender
      */
     private function job(Envelope $envelope, string $body, ?DelayQueueStamp $wish, array $headers = []): array
     {
+        $onExpiry = $wish?->onExpiry ?? OnExpiry::Bury;
+        $expires = $wish?->expires;
+        if ($expires !== null && $this->ends->lockOf($envelope) !== null) {
+            [$headers, $expires] = [Expiry::header($expires, $onExpiry) + $headers, null];
+        }
+
         return [
             'payload' => $body,
             'delay' => self::delay($envelope),
@@ -145,8 +198,8 @@ final class Sender
             'headers' => $headers,
             'unique' => $wish?->unique,
             'maxWait' => $wish?->maxWait,
-            'expires' => $wish?->expires,
-            'onExpiry' => $wish?->onExpiry ?? OnExpiry::Bury,
+            'expires' => $expires,
+            'onExpiry' => $onExpiry,
             'group' => self::group($envelope),
         ];
     }

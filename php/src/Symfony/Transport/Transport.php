@@ -15,8 +15,6 @@ use Symfony\Component\Messenger\Exception\TransportException;
 use Symfony\Component\Messenger\Transport\Receiver\ListableReceiverInterface;
 use Symfony\Component\Messenger\Transport\Receiver\MessageCountAwareInterface;
 use Symfony\Component\Messenger\Transport\Receiver\QueueReceiverInterface;
-use Symfony\Component\Messenger\Transport\Serialization\PhpSerializer;
-use Symfony\Component\Messenger\Transport\Serialization\SerializerInterface;
 use Symfony\Component\Messenger\Transport\SetupableTransportInterface;
 use Symfony\Component\Messenger\Transport\TransportInterface;
 
@@ -37,18 +35,16 @@ final class Transport implements
 
     private readonly Sender $sender;
 
-    private readonly Codec $codec;
-
     /** @internal TransportFactory makes transports */
     public function __construct(
         private readonly Queues $queues,
-        ?SerializerInterface $serializer = null,
+        private readonly Codec $codec,
+        private readonly MessageEnds $ends,
         ?LoggerInterface $logger = null,
         private readonly ?TransportOutbox $outbox = null,
     ) {
-        $this->codec = new Codec($serializer ?? new PhpSerializer());
-        $this->receiver = new Receiver($this->queues, $this->codec, $logger);
-        $this->sender = new Sender($this->queues, $this->codec, $this->receiver, $outbox);
+        $this->receiver = new Receiver($queues, $codec, $ends, $logger);
+        $this->sender = new Sender($queues, $codec, $this->receiver, $ends, $outbox);
     }
 
     /** @return iterable<Envelope> at most one, or as many as $fetchSize (Messenger 8.1) or the option prefetch says */
@@ -129,6 +125,32 @@ final class Transport implements
     public function queue(): DelayQueue
     {
         return $this->queues->own();
+    }
+
+    /** @internal @return bool whether there was one; with an outbox also true where Redis does not answer: the relay removes it */
+    public function cancel(string $id): bool
+    {
+        if ($this->outbox !== null) {
+            return $this->outbox->cancel($id);
+        }
+        if (!$this->ends->isUsed()) {
+            return $this->queue()->cancel($id) > 0;
+        }
+        $job = $this->queue()->peek($id);
+
+        return $job !== null && $this->ends->cancel($this->queue(), $job) > 0;
+    }
+
+    /** @internal */
+    public function queues(): Queues
+    {
+        return $this->queues;
+    }
+
+    /** @internal */
+    public function ends(): MessageEnds
+    {
+        return $this->ends;
     }
 
     /** @internal */

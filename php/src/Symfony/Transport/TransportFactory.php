@@ -8,6 +8,7 @@ use DelayQueue\Symfony\Database\TransportOutbox;
 use Doctrine\DBAL\Connection;
 use Psr\Container\ContainerInterface;
 use Psr\Log\LoggerInterface;
+use Symfony\Component\Lock\LockFactory;
 use Symfony\Component\Messenger\Exception\InvalidArgumentException;
 use Symfony\Component\Messenger\Transport\Serialization\SerializerInterface;
 use Symfony\Component\Messenger\Transport\TransportFactoryInterface;
@@ -26,11 +27,13 @@ final class TransportFactory implements TransportFactoryInterface
     /**
      * @param array<string, mixed> $defaults options of all transports; a transport's own go before them
      * @param ContainerInterface|null $databases DBAL's connections by the names that the option outbox has for them
+     * @param LockFactory|null $locks that of Messenger's DeduplicateMiddleware: messages that end without a handler release their locks
      */
     public function __construct(
         private readonly array $defaults = [],
         private readonly ?LoggerInterface $logger = null,
         private readonly ?ContainerInterface $databases = null,
+        private readonly ?LockFactory $locks = null,
     ) {
     }
 
@@ -44,7 +47,10 @@ final class TransportFactory implements TransportFactoryInterface
     {
         $settings = Options::read($dsn, $options, $this->defaults);
         $queues = new Queues($settings);
-        $transport = new Transport($queues, $serializer, $this->logger, $settings->outbox === null ? null : $this->outbox($queues, $options['transport_name'] ?? null));
+        $codec = new Codec($serializer);
+        $ends = new MessageEnds($codec, $this->locks, $this->logger);
+        $outbox = $settings->outbox === null ? null : $this->outbox($queues, $ends, $options['transport_name'] ?? null);
+        $transport = new Transport($queues, $codec, $ends, $this->logger, $outbox);
         if (isset($options['transport_name'])) {
             $this->made[(string) $options['transport_name']] = $transport;
         }
@@ -57,14 +63,27 @@ final class TransportFactory implements TransportFactoryInterface
         return Dsn::isOurs($dsn);
     }
 
-    private function outbox(Queues $queues, ?string $transport): TransportOutbox
+    private function outbox(Queues $queues, MessageEnds $ends, ?string $transport): TransportOutbox
     {
         $name = (string) $queues->settings->outbox;
         if ($this->databases === null || !$this->databases->has($name)) {
             throw new InvalidArgumentException(sprintf('Cannot make %s: there is no DBAL connection "%s" for its outbox.', $transport === null ? 'a delayqueue transport' : "the transport \"$transport\"", $name));
         }
 
-        return new TransportOutbox(fn (): Connection => $this->databases->get($name), $queues);
+        return new TransportOutbox(fn (): Connection => $this->databases->get($name), $queues, $ends);
+    }
+
+    /** The transport with this queue on the Redis of another one, if it has been made here. */
+    public function madeFor(string $queue, Transport $beside): ?Transport
+    {
+        foreach ($this->made as $transport) {
+            $queues = $transport->queues();
+            if ($queues->settings->queue === $queue && $queues->place() === $beside->queues()->place()) {
+                return $transport;
+            }
+        }
+
+        return null;
     }
 
     /** The transport of this name, if it has been made here. */

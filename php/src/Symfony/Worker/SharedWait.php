@@ -39,6 +39,7 @@ final class SharedWait
      * @param bool $waits false while it must not: transports of another kind have their turn, too
      * @param float $sleep seconds that the worker sleeps after a round of less
      * @param float $until when the worker is to end, in Unix seconds
+     * @param RestartSignal|null $restart what else ends a wait; null: nothing
      */
     public function __construct(
         private readonly array $receivers,
@@ -47,6 +48,7 @@ final class SharedWait
         public bool $waits = true,
         private readonly float $sleep = 1.0,
         private readonly float $until = INF,
+        private readonly ?RestartSignal $restart = null,
     ) {
     }
 
@@ -70,7 +72,8 @@ final class SharedWait
             return []; // The first one has asked for all.
         }
         $begun = microtime(true);
-        count($this->receivers) === 1 ? $this->takeFor($receiver, $names, $max) : $this->takeForAny();
+        $wait = fn () => count($this->receivers) === 1 ? $this->takeFor($receiver, $names, $max) : $this->takeForAny();
+        $this->restart === null ? $wait() : $this->restart->during($wait, $this->stop(...));
         $this->stopped = false;
         if (microtime(true) - $begun > $this->sleep) {
             // After so long a wait the worker looks whether it has to stop before it handles a message, so old code starts no new message.

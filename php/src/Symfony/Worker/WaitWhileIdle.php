@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Symfony\Worker;
 
 use DelayQueue\Symfony\Transport\TransportFactory;
+use Psr\Cache\CacheItemPoolInterface;
 use Symfony\Component\Console\ConsoleEvents;
 use Symfony\Component\Console\Event\ConsoleCommandEvent;
 use Symfony\Component\EventDispatcher\EventSubscriberInterface;
@@ -20,6 +21,9 @@ use Symfony\Component\Messenger\Event\WorkerStoppedEvent;
  */
 final class WaitWhileIdle implements EventSubscriberInterface
 {
+    /** Seconds of a wait that nothing ends when messenger:stop-workers is called. */
+    private const SOON = 2.0;
+
     private ?SharedWait $wait = null;
 
     private bool $alone = true;
@@ -33,11 +37,16 @@ final class WaitWhileIdle implements EventSubscriberInterface
     private float $sleep = 1.0;
 
     /**
-     * @param float $seconds how long a worker waits before it has a look at its limits and at messenger:stop-workers. A message, and a
-     *     signal, end the wait at once; each new wait costs Redis some thirty commands
+     * @param float $seconds how long a worker waits before it has a look at its limits. A message, and a signal, end the wait at once, and
+     *     messenger:stop-workers within a second or two; each new wait costs Redis some thirty commands
+     * @param CacheItemPoolInterface|null $restartSignal the service cache.messenger.restart_workers_signal. Without it, or without pcntl, a
+     *     wait has two seconds at most
      */
-    public function __construct(private readonly TransportFactory $factory, private readonly float $seconds = 45.0)
-    {
+    public function __construct(
+        private readonly TransportFactory $factory,
+        private readonly float $seconds = 45.0,
+        private readonly ?CacheItemPoolInterface $restartSignal = null,
+    ) {
     }
 
     public static function getSubscribedEvents(): array
@@ -72,7 +81,16 @@ final class WaitWhileIdle implements EventSubscriberInterface
         }
         $receivers = array_map(static fn ($transport) => $transport->receiver(), $transports);
         $this->alone = count($transports) === count($names);
-        $this->wait = new SharedWait($receivers, array_values($metadata->getQueueNames() ?? []), $this->patience(), $this->alone, $this->sleep, microtime(true) + $this->limit);
+        $restart = new RestartSignal($this->restartSignal);
+        $this->wait = new SharedWait(
+            $receivers,
+            array_values($metadata->getQueueNames() ?? []),
+            $this->patience($restart),
+            $this->alone,
+            $this->sleep,
+            microtime(true) + $this->limit,
+            $restart,
+        );
         foreach ($receivers as $receiver) {
             $receiver->waitWith($this->wait);
         }
@@ -94,8 +112,10 @@ final class WaitWhileIdle implements EventSubscriberInterface
     }
 
     /** Never less than the worker would sleep, or it would sleep the rest. Receivers of another kind are asked as often as ever. */
-    private function patience(): float
+    private function patience(RestartSignal $restart): float
     {
-        return $this->alone ? max($this->seconds, $this->sleep) : max(0.01, $this->sleep);
+        $seconds = $restart->endsWaits() ? $this->seconds : min($this->seconds, self::SOON);
+
+        return $this->alone ? max($seconds, $this->sleep) : max(0.01, $this->sleep);
     }
 }
