@@ -14,7 +14,7 @@ source "$root/scripts/debian.sh"
 packages=(
   php8.4-cli php8.4-dev php8.4-xml php8.4-mbstring php8.4-sqlite3 php8.4-curl php8.4-redis phpunit redis-server util-linux
   php-symfony-framework-bundle php-symfony-messenger php-symfony-console php-symfony-yaml php-symfony-scheduler php-psr-clock php-psr-event-dispatcher
-  php-symfony-security-bundle php-laravel-framework
+  php-symfony-lock php-symfony-security-bundle php-laravel-framework
   php8.4-pgsql php8.4-mysql postgresql mariadb-server-core mariadb-client-core
   php-doctrine-dbal php-doctrine-orm php-symfony-doctrine-bridge php-symfony-doctrine-messenger
 )
