@@ -23,8 +23,6 @@ use Symfony\Component\Console\Input\ArgvInput;
 use Symfony\Component\Console\Input\ArrayInput;
 use Symfony\Component\Console\Input\InputDefinition;
 use Symfony\Component\Console\Input\InputInterface;
-use Symfony\Component\Console\Output\ConsoleOutput;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 use Throwable;
 
@@ -66,12 +64,16 @@ final class Application extends SymfonyApplication
     /** Runs what the command line says and returns the exit code. */
     public static function main(): int
     {
-        $output = new ConsoleOutput();
+        self::keepStandardStreams();
+        $output = new StandardOutput();
         $input = new ArgvInput();
         $application = new self();
         try {
             return $application->run($input, $output);
         } catch (Throwable $error) {
+            if ($error instanceof StreamError && $error->isBrokenPipe()) {
+                return ExitCode::PIPE;
+            }
             // Also where the options could not be read.
             $input->getParameterOption('--log') === Format::JSON ? Notices::complain($output, $error) : self::complain($output, $error);
 
@@ -79,10 +81,24 @@ final class Application extends SymfonyApplication
         }
     }
 
+    /**
+     * Takes the places of standard streams that are closed: the next one of them would be the connection to Redis, which would then hear what is
+     * printed.
+     */
+    private static function keepStandardStreams(): void
+    {
+        static $kept = [];
+        foreach (['stdin', 'stdout', 'stderr'] as $name) {
+            if (@fopen("php://$name", 'r') === false) {
+                $kept[] = fopen('/dev/null', 'r');
+            }
+        }
+    }
+
     /** One line on standard error, and with -v where it came from. */
     public static function complain(OutputInterface $output, Throwable $error): void
     {
-        $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+        $errors = Format::errors($output);
         $errors->writeln('delayqueue: ' . Failure::line($error), OutputInterface::OUTPUT_RAW | OutputInterface::VERBOSITY_QUIET);
         if ($output->isVerbose()) {
             $errors->writeln(Failure::trace($error), OutputInterface::OUTPUT_RAW);

@@ -24,6 +24,9 @@ final class CheckCommand extends Command
         try {
             return parent::run($input, $output);
         } catch (Throwable $error) {
+            if ($error instanceof StreamError && $error->isBrokenPipe()) {
+                throw $error;
+            }
             // Elsewhere wrong usage is 2, which Nagios takes for an alarm.
             Application::complain($output, UnknownOption::explain($error, $this));
 

@@ -62,7 +62,10 @@ final class ScheduleFile
     {
         is_file($path) || throw new UsageException("there is no file $path");
         try {
-            $found = str_ends_with($path, '.json') ? json_decode((string) file_get_contents($path), flags: JSON_THROW_ON_ERROR) : require $path;
+            $contents = Streams::contents(Streams::open($path));
+            $found = str_ends_with($path, '.json') ? json_decode($contents, flags: JSON_THROW_ON_ERROR) : require $path;
+        } catch (StreamError $error) {
+            throw new UsageException("cannot read $path: {$error->getMessage()}", 0, $error);
         } catch (JsonException $error) {
             throw new UsageException("$path is not JSON ({$error->getMessage()})", 0, $error);
         } catch (Throwable $error) {

@@ -9,7 +9,6 @@ use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 final class StatsCommand extends Command
@@ -67,7 +66,7 @@ final class StatsCommand extends Command
             if ($format === self::PROMETHEUS) {
                 $output->write(QueueChoice::metric($leftOut), false, OutputInterface::OUTPUT_RAW);
             } elseif ($leftOut > 0) {
-                $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+                $errors = Format::errors($output);
                 $errors->writeln("queues left out: $leftOut; name some, such as \"mail-*\", or raise --limit");
             }
         } while ($pause !== null && usleep((int) ($pause * 1e6)) === null);

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console\Dashboard;
 
+use DelayQueue\Console\PrivateFile;
 use DelayQueue\Console\UsageException;
 use DelayQueue\Dashboard\Request;
 use DelayQueue\Dashboard\Response;
@@ -103,14 +104,11 @@ final class Door
         if ($user === null || $file === null || $user === '' || str_contains($user, ':')) {
             throw new UsageException('a login needs both --user, without a colon, and --password-file');
         }
-        $stream = str_contains($file, '://') ? false : @fopen($file, 'r');
-        if ($stream === false) {
-            throw new UsageException("cannot read the password file $file");
+        $password = '';
+        foreach (PrivateFile::lines($file, 'password file') as $line) {
+            $password = rtrim($line, "\r\n");
+            break;
         }
-        if (((int) (fstat($stream)['mode'] ?? 0) & 0o077) !== 0) {
-            throw new UsageException("other users have rights to the password file $file: chmod 600 it");
-        }
-        $password = rtrim((string) fgets($stream), "\r\n");
 
         return $password === '' ? throw new UsageException("the first line of the password file $file is empty") : [$user, $password];
     }
