@@ -57,19 +57,20 @@ final class LogOutput extends StreamOutput
 
     protected function doWrite(string $message, bool $newline): void
     {
-        $text = ($this->isCut ? PHP_EOL : '') . $message . ($newline ? PHP_EOL : '');
+        $end = $this->isCut ? PHP_EOL : '';
+        $text = $end . $message . ($newline ? PHP_EOL : '');
         try {
             Streams::write($this->getStream(), $text);
         } catch (StreamError $error) {
             $this->isCut = $error->written > 0 ? $text[$error->written - 1] !== "\n" : $this->isCut;
-            $this->lost += max(1, substr_count($text, "\n", $error->written));
+            $this->lost += max(1, substr_count($text, "\n", max(strlen($end), $error->written)));
             $this->complain($this->name, $error);
 
             return;
         }
         $this->isCut = false;
         if ($this->lost > 0) {
-            $this->notices->say('logRestored', "$this->name is written again, without {$this->lost} lines");
+            $this->notices->say('logRestored', "$this->name is written again, without " . ($this->lost === 1 ? '1 line' : "$this->lost lines"));
             [$this->lost, $this->saidAt] = [0, null];
         }
     }
