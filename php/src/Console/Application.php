@@ -18,6 +18,7 @@ use DelayQueue\WorkerOrder;
 use Symfony\Component\Console\Application as SymfonyApplication;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Command\ListCommand as SymfonyListCommand;
+use Symfony\Component\Console\Exception\CommandNotFoundException;
 use Symfony\Component\Console\Exception\ExceptionInterface;
 use Symfony\Component\Console\Input\ArgvInput;
 use Symfony\Component\Console\Input\ArrayInput;
@@ -38,6 +39,11 @@ final class Application extends SymfonyApplication
           4  Redis was reached and refused
           5  the database cannot be reached or refuses, or a table is missing or of another version
         TEXT;
+
+    /** Symfony's hidden command that completes a line. */
+    private const COMPLETE = '_complete';
+
+    private bool $isCompleting = false;
 
     public function __construct()
     {
@@ -117,10 +123,23 @@ final class Application extends SymfonyApplication
         if ($name === null && !$input->hasParameterOption(['--version', '-V'], true)) {
             $input = new ArrayInput(['command' => OverviewCommand::NAME]);
         } elseif ($name !== null) {
+            $this->isCompleting = $name === self::COMPLETE;
             $this->find($name); // refuses an unknown one; Symfony would ask on a terminal, and end with 1
         }
 
         return parent::doRun($input, $output);
+    }
+
+    /** While a shell completes a line, Symfony's command for that finds the commands here. */
+    public function find(string $name): Command
+    {
+        try {
+            $command = parent::find($name);
+        } catch (CommandNotFoundException $error) {
+            throw UnknownCommand::explain($error, $name);
+        }
+
+        return $this->isCompleting && $command->getName() !== self::COMPLETE ? new CompletingCommand($command) : $command;
     }
 
     /** An unknown option is told with those that may be meant. */
@@ -129,7 +148,7 @@ final class Application extends SymfonyApplication
         try {
             return parent::doRunCommand($command, $input, $output);
         } catch (ExceptionInterface $error) {
-            throw UnknownOption::explain($error, $command);
+            throw UsageHint::explain($error, $command);
         }
     }
 

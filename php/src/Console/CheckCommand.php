@@ -28,7 +28,7 @@ final class CheckCommand extends Command
                 throw $error;
             }
             // Elsewhere wrong usage is 2, which Nagios takes for an alarm.
-            Application::complain($output, UnknownOption::explain($error, $this));
+            Application::complain($output, UsageHint::explain($error, $this));
 
             return Level::Unknown->exitCode();
         }

@@ -70,6 +70,12 @@ final class Format
         return $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
     }
 
+    /** Says that there is nothing to list. Not on standard output, where programs would take it for something. */
+    public static function nothing(OutputInterface $output, string $text): void
+    {
+        self::line(self::errors($output), $text);
+    }
+
     /** Text as it is, whatever it contains. */
     public static function raw(OutputInterface $output, string $text): void
     {

@@ -44,7 +44,11 @@ final class GroupsCommand extends Command
         $facts = self::facts($queue, $input->getArgument('group') ?: $queue->groups($limit, $input->getOption('after')));
         if ($format === Format::JSON) {
             Format::json($output, $facts);
-        } elseif ($facts !== []) {
+        } elseif ($facts === []) {
+            $after = $input->getOption('after');
+            $which = $after === '' ? '' : " behind $after";
+            Format::nothing($output, "there are no groups with waiting or reserved jobs$which in queue {$queue->name()}");
+        } else {
             Format::table($output, ['group', 'waiting', 'reserved', 'next turn', 'limits', ''], array_map(self::row(...), $facts));
         }
 

@@ -25,7 +25,7 @@ final class LimitCommand extends Command
     protected function configure(): void
     {
         $value = InputOption::VALUE_REQUIRED;
-        $this->setDescription('Sets the limits of a group, of all other groups, or of a queue; shows them, or forgets them')
+        $this->setDescription('Sets the limits of a group, of all other groups, or of a queue, or forgets them, and shows those that are set')
             ->addArgument('group', InputArgument::OPTIONAL, 'The group that has these limits of its own')
             ->addOption('others', null, InputOption::VALUE_NONE, 'Each group that has no limits of its own')
             ->addOption('total', null, InputOption::VALUE_NONE, 'All jobs of the queue together: --concurrency, --rate and --burst')
@@ -63,13 +63,12 @@ final class LimitCommand extends Command
         $target = new Target($input);
         $queue = $target->queue();
         $input->getOption('create') || $target->refuseUnknown($queue->name());
-        if (!$isChange) {
-            self::show($output, $format, $queue, $group, $isOthers, $isTotal);
-        } elseif ($isTotal) {
+        if ($isChange && $isTotal) {
             $queue->limitQueue($limits?->concurrency, $limits?->rate, $limits?->burst);
-        } else {
+        } elseif ($isChange) {
             $queue->limitGroups($group, $limits);
         }
+        self::show($output, $format, $queue, $group, $isOthers, $isTotal);
 
         return ExitCode::OK;
     }
@@ -125,8 +124,17 @@ final class LimitCommand extends Command
         foreach ($shown['groups'] as $name => $limits) {
             $rows[] = ["group $name", LimitsView::toText($limits)];
         }
-        if ($rows !== []) {
-            Format::table($output, ['of', 'limits'], $rows);
+        if ($rows === []) {
+            $whose = match (true) {
+                $group !== null => "group $group has no limits of its own",
+                $isOthers => 'groups without limits of their own have none',
+                $isTotal => 'there are no limits of all jobs together',
+                default => 'no limits are set',
+            };
+            Format::nothing($output, "$whose in queue {$queue->name()}");
+
+            return;
         }
+        Format::table($output, ['of', 'limits'], $rows);
     }
 }

@@ -32,14 +32,20 @@ final class PauseCommand extends Command
         [$for, $group] = [$input->getOption('for'), $input->getOption('group')];
         foreach ($target->names() as $name) {
             $target->open($name)->pause($for, $group);
-            Format::line($output, $name . ($group === null ? '' : ", group $group") . ': paused ' . self::end(Duration::orNull($for, '--for')));
+            Format::line($output, self::name($name, $group) . ': paused ' . self::end(Duration::orNull($for, '--for')));
         }
 
         return ExitCode::OK;
     }
 
+    /** What is paused, closed or resumed. */
+    public static function name(string $queue, ?string $group): string
+    {
+        return $queue . ($group === null ? '' : ", group $group");
+    }
+
     /** By the clock of this host, which is the clock of the reader: the pause has just begun. */
-    private static function end(?float $seconds): string
+    public static function end(?float $seconds): string
     {
         return $seconds === null ? 'until resume' : 'for ' . Text::length($seconds) . ', until ' . Text::moment(microtime(true) + $seconds);
     }

@@ -38,6 +38,9 @@ final class ReceiptsCommand extends Command
         $receipts = Receipts::of($queue, $input, $limit);
         if ($format === Format::JSON) {
             Format::json($output, $receipts);
+        } elseif ($receipts === []) {
+            $which = Receipts::areChosen($input) ? ' that you look for' : '';
+            Format::nothing($output, "there are no receipts$which in queue {$queue->name()}");
         } else {
             array_map(static fn (string $receipt) => Format::line($output, $receipt), $receipts);
         }

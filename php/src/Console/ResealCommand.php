@@ -46,6 +46,7 @@ final class ResealCommand extends Command
     {
         $target = new Target($input);
         $first = array_key_first($target->keys() ?? throw new UsageException('reseal needs keys: --keys-file or DELAYQUEUE_KEYS_FILE'));
+        $target->refuseUnknown($input->getArgument('name'));
         $queue = $target->open($input->getArgument('name'));
         $moved = 0;
         for ($pass = 1; $pass <= self::PASSES; $pass++) {

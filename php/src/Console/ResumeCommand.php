@@ -26,9 +26,13 @@ final class ResumeCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $target = new Target($input);
+        $group = $input->getOption('group');
         $target->refuseUnknown(...$target->names());
         foreach ($target->names() as $name) {
-            $target->open($name)->resume($input->getOption('group'));
+            $queue = $target->open($name);
+            $wasPaused = $queue->isPaused($group);
+            $queue->resume($group);
+            Format::line($output, PauseCommand::name($name, $group) . ': ' . ($wasPaused ? 'resumed' : 'was not paused'));
         }
 
         return ExitCode::OK;

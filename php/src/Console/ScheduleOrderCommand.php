@@ -40,7 +40,9 @@ final class ScheduleOrderCommand extends Command
             $done = $this->do($schedules, $name, $for);
             if (is_string($done)) {
                 Format::raw($output, $done);
-            } elseif ($done !== true) {
+            } elseif ($done === true) {
+                Format::line($output, "$name: " . $this->order->done() . ($for === null ? '' : ' for ' . Text::length($for)));
+            } else {
                 $missing[] = $name;
             }
         }

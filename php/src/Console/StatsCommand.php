@@ -15,7 +15,7 @@ final class StatsCommand extends Command
 {
     /** Most queues, unless told otherwise. */
     public const LIMIT = 1000;
-    private const PROMETHEUS = 'prometheus';
+    public const PROMETHEUS = 'prometheus';
 
     public function __construct()
     {
@@ -50,7 +50,7 @@ final class StatsCommand extends Command
         $target->keys(); // a mistake in them is told also where there is no queue
         $anywhere = $target->anywhere();
         $named = $choice->named();
-        $target->refuseUnknown(...$named);
+        UnknownQueue::refuseChoice($target, $choice);
         do {
             $stats = [];
             [$names, $leftOut] = $choice->among($anywhere->queues(...));

@@ -38,14 +38,14 @@ final class UpdateCommand extends Command
     {
         $id = $input->getArgument('id');
         $payload = PayloadInput::read($input, $output);
-        $target = new Target($input);
         $lines = $input->getOption('header');
         // The bytes go in as they are, as in push.
-        $queue = $target->queue(['format' => 'raw']);
+        $queue = (new Target($input))->existing(['format' => 'raw']);
         $headers = $lines === [] ? null : Headers::parse($lines) + OwnHeaders::of($queue->peek($id)?->headers ?? []);
         if (!$queue->update($id, $payload, $headers)) {
-            throw new NothingDone("there is no job $id in queue {$target->name()}, or a worker holds it");
+            throw new NothingDone("there is no job $id in queue {$queue->name()}, or a worker holds it");
         }
+        Format::raw($output, '1 updated');
 
         return ExitCode::OK;
     }

@@ -1,0 +1,71 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Console;
+
+use DelayQueue\ServerException;
+
+/** Refuses queues that are not there: the error names those that may be meant. */
+final class UnknownQueue
+{
+    /** How many queues an error names. */
+    private const NAMED = 20;
+
+    /**
+     * A queue is there if it is in the list of queues, has jobs, or is paused.
+     *
+     * @throws UsageException
+     */
+    public static function refuse(Target $target, string ...$names): void
+    {
+        foreach (array_diff($names, $known = self::known($target) ?? $names) as $name) {
+            $queue = $target->openWithoutKeys($name);
+            if ($queue->count() > 0 || $queue->isPaused()) {
+                continue; // it was forgotten, and its producer has yet to enter it again; or it was paused before its first push
+            }
+            $choose = $known !== [] && $target->isUsual() && $target->names() === [$name] ? ': --queue names one' : '';
+            throw new UsageException("there is no queue $name" . self::instead($known, Nearest::of($name, $known)) . $choose);
+        }
+    }
+
+    /**
+     * As refuse(). A pattern has to match a queue.
+     *
+     * @throws UsageException
+     */
+    public static function refuseChoice(Target $target, QueueChoice $choice): void
+    {
+        self::refuse($target, ...$choice->named());
+        $known = $choice->patterns() === [] ? null : self::known($target);
+        foreach ($known === null ? [] : $choice->patterns() as $pattern) {
+            [$found] = (new QueueChoice([$pattern], 1))->among(static fn (): array => $known);
+            $found === [] && throw new UsageException("there is no queue like $pattern" . self::instead($known, []));
+        }
+    }
+
+    /** @return list<string>|null null: a user without the right to read the index of names */
+    private static function known(Target $target): ?array
+    {
+        try {
+            return $target->anywhere()->queues();
+        } catch (ServerException) {
+            return null;
+        }
+    }
+
+    /**
+     * @param list<string> $known
+     * @param list<string> $near those of them that may be meant
+     */
+    private static function instead(array $known, array $near): string
+    {
+        $all = implode(', ', array_slice($known, 0, self::NAMED)) . (count($known) > self::NAMED ? ' …' : '');
+
+        return match (true) {
+            $known === [] => '; there are no queues',
+            $near !== [] => '; did you mean ' . implode(' or ', $near) . '?',
+            default => "; there are $all",
+        };
+    }
+}
