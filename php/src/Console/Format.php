@@ -70,8 +70,8 @@ final class Format
         return $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
     }
 
-    /** Says that there is nothing to list. Not on standard output, where programs would take it for something. */
-    public static function nothing(OutputInterface $output, string $text): void
+    /** A line for people that is no result, such as that there is nothing to list: programs that read standard output do not get it. */
+    public static function note(OutputInterface $output, string $text): void
     {
         self::line(self::errors($output), $text);
     }

@@ -47,7 +47,7 @@ final class GroupsCommand extends Command
         } elseif ($facts === []) {
             $after = $input->getOption('after');
             $which = $after === '' ? '' : " behind $after";
-            Format::nothing($output, "there are no groups with waiting or reserved jobs$which in queue {$queue->name()}");
+            Format::note($output, "there are no groups with waiting or reserved jobs$which in queue {$queue->name()}");
         } else {
             Format::table($output, ['group', 'waiting', 'reserved', 'next turn', 'limits', ''], array_map(self::row(...), $facts));
         }

@@ -54,7 +54,7 @@ final class JobList
             $heads = [...$this->hasQueues ? ['queue'] : [], 'id', ...$this->state === null ? ['state'] : [], ...array_slice(self::HEADS, 1)];
             Format::table($this->output, $heads, array_map($this->row(...), $jobs));
         } elseif ($note === null) {
-            Format::nothing($this->output, 'there are no ' . ($this->state === null ? '' : "{$this->state->value} ") . "jobs $where");
+            Format::note($this->output, 'there are no ' . ($this->state === null ? '' : "{$this->state->value} ") . "jobs $where");
         }
         $note === null || Format::line($this->output, $note);
     }

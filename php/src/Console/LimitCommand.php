@@ -131,7 +131,7 @@ final class LimitCommand extends Command
                 $isTotal => 'there are no limits of all jobs together',
                 default => 'no limits are set',
             };
-            Format::nothing($output, "$whose in queue {$queue->name()}");
+            Format::note($output, "$whose in queue {$queue->name()}");
 
             return;
         }

@@ -40,7 +40,7 @@ final class ReceiptsCommand extends Command
             Format::json($output, $receipts);
         } elseif ($receipts === []) {
             $which = Receipts::areChosen($input) ? ' that you look for' : '';
-            Format::nothing($output, "there are no receipts$which in queue {$queue->name()}");
+            Format::note($output, "there are no receipts$which in queue {$queue->name()}");
         } else {
             array_map(static fn (string $receipt) => Format::line($output, $receipt), $receipts);
         }

@@ -44,7 +44,7 @@ final class RescheduleCommand extends Command
         if (!$queue->reschedule($id, $delay)) {
             throw new NothingDone("there is no job $id in queue {$queue->name()}, or a worker holds it");
         }
-        Format::raw($output, '1 rescheduled');
+        Format::note($output, "job $id is rescheduled");
 
         return ExitCode::OK;
     }

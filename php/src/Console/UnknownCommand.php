@@ -32,9 +32,9 @@ final class UnknownCommand
         $names = $known === null ? $error->getAlternatives() : [$known];
         $isBeginning = str_contains($error->getMessage(), 'ambiguous');
         $message = match (true) {
-            $names === [] => "there is no command $name; delayqueue alone lists all",
-            $isBeginning && $known === null => "several commands begin with $name: " . implode(', ', $names),
-            default => "there is no command $name; did you mean " . implode(' or ', $names) . '?',
+            $names === [] => "Command \"$name\" is not defined; delayqueue alone lists all",
+            $isBeginning && $known === null => "Command \"$name\" is ambiguous: " . implode(', ', $names),
+            default => "Command \"$name\" is not defined; did you mean " . implode(' or ', $names) . '?',
         };
 
         return new CommandNotFoundException($message, $names, 0, $error);

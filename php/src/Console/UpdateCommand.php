@@ -45,7 +45,7 @@ final class UpdateCommand extends Command
         if (!$queue->update($id, $payload, $headers)) {
             throw new NothingDone("there is no job $id in queue {$queue->name()}, or a worker holds it");
         }
-        Format::raw($output, '1 updated');
+        Format::note($output, "job $id is updated");
 
         return ExitCode::OK;
     }

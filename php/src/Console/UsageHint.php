@@ -20,7 +20,9 @@ final class UsageHint
         }
         $isUnknown = preg_match('/^The "--?([\w-]+)" option does not exist/', $message, $found) === 1;
         $names = $isUnknown ? Nearest::of($found[1], array_keys($command->getDefinition()->getOptions())) : [];
-        $cure = $names === [] ? "delayqueue {$command->getName()} --help says more" : 'did you mean --' . implode(' or --', $names) . '?';
+        $cure = $names === []
+            ? "delayqueue {$command->getName()} --help " . ($isUnknown ? 'lists all' : 'says more')
+            : 'did you mean --' . implode(' or --', $names) . '?';
 
         return new UsageException("$message; $cure", 0, $error);
     }

@@ -39,7 +39,7 @@ final class WorkersCommand extends Command
         if ($format === Format::JSON) {
             Format::json($output, $workers);
         } elseif ($workers === []) {
-            Format::nothing($output, WorkerChoice::none($choice));
+            Format::note($output, WorkerChoice::none($choice));
         } else {
             Format::table($output, ['worker', 'state', 'told', 'job', 'for', 'memory', 'up', 'version', 'queues'], array_map(self::row(...), $workers));
         }
