@@ -7,7 +7,7 @@ namespace DelayQueue\Console;
 /** An address and a port to listen on. */
 final class Listen
 {
-    private const LAST_PORT = 65535;
+    public const LAST_PORT = 65535;
 
     /**
      * @param string $option that has it

@@ -63,9 +63,15 @@ final class ScheduleFile
         is_file($path) || throw new UsageException("there is no file $path");
         try {
             $contents = Streams::contents(Streams::open($path));
-            $found = str_ends_with($path, '.json') ? json_decode($contents, flags: JSON_THROW_ON_ERROR) : require $path;
+            $isJson = str_ends_with($path, '.json');
+            if (!$isJson && !str_contains($contents, '<?php')) {
+                throw new UsageException("$path is not PHP, and the name of a file of JSON ends in .json"); // PHP would print it
+            }
+            $found = $isJson ? json_decode($contents, flags: JSON_THROW_ON_ERROR) : require $path;
         } catch (StreamError $error) {
             throw new UsageException("cannot read $path: {$error->getMessage()}", 0, $error);
+        } catch (UsageException $error) {
+            throw $error;
         } catch (JsonException $error) {
             throw new UsageException("$path is not JSON ({$error->getMessage()})", 0, $error);
         } catch (Throwable $error) {
