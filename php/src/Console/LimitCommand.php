@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-use DelayQueue;
 use DelayQueue\GroupLimits;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
@@ -68,7 +67,9 @@ final class LimitCommand extends Command
         } elseif ($isChange) {
             $queue->limitGroups($group, $limits);
         }
-        self::show($output, $format, $queue, $group, $isOthers, $isTotal);
+        // Of a change what was set: to read limits is a further right.
+        $set = ['queue' => $limits, 'others' => $limits, 'groups' => $limits === null ? [] : [(string) $group => $limits]];
+        self::show($output, $format, $queue->name(), $isChange ? $set : $queue->limits(), $group, $isOthers, $isTotal);
 
         return ExitCode::OK;
     }
@@ -102,9 +103,16 @@ final class LimitCommand extends Command
         );
     }
 
-    private static function show(OutputInterface $output, string $format, DelayQueue $queue, ?string $group, bool $isOthers, bool $isTotal): void
-    {
-        $all = $queue->limits();
+    /** @param array{queue: ?GroupLimits, others: ?GroupLimits, groups: array<GroupLimits>} $all */
+    private static function show(
+        OutputInterface $output,
+        string $format,
+        string $queue,
+        array $all,
+        ?string $group,
+        bool $isOthers,
+        bool $isTotal,
+    ): void {
         $shown = match (true) {
             $group !== null => ['groups' => array_intersect_key($all['groups'], [$group => true])],
             $isOthers => ['others' => $all['others']],
@@ -131,7 +139,7 @@ final class LimitCommand extends Command
                 $isTotal => 'there are no limits of all jobs together',
                 default => 'no limits are set',
             };
-            Format::note($output, "$whose in queue {$queue->name()}");
+            Format::note($output, "$whose in queue $queue");
 
             return;
         }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue;
+use DelayQueue\ServerException;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -36,6 +38,16 @@ final class PauseCommand extends Command
         }
 
         return ExitCode::OK;
+    }
+
+    /** Whether it is closed now; null: the user may not look. */
+    public static function isPaused(DelayQueue $queue, ?string $group): ?bool
+    {
+        try {
+            return $queue->isPaused($group);
+        } catch (ServerException) {
+            return null;
+        }
     }
 
     /** What is paused, closed or resumed. */

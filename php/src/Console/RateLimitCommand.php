@@ -36,10 +36,10 @@ final class RateLimitCommand extends Command
         $target->refuseUnknown(...$target->names());
         foreach ($target->names() as $name) {
             $queue = $target->open($name);
-            $wasClosed = $queue->isPaused($group);
+            $or = PauseCommand::isPaused($queue, $group) === true ? ', or longer: it was closed already' : '';
             $queue->rateLimit($for, $group);
             $end = PauseCommand::end(Duration::of($for, 'the time'));
-            Format::line($output, PauseCommand::name($name, $group) . ": closed $end" . ($wasClosed ? ', or longer: it was closed already' : ''));
+            Format::line($output, PauseCommand::name($name, $group) . ": closed $end$or");
         }
 
         return ExitCode::OK;

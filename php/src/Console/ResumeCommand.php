@@ -30,9 +30,9 @@ final class ResumeCommand extends Command
         $target->refuseUnknown(...$target->names());
         foreach ($target->names() as $name) {
             $queue = $target->open($name);
-            $wasPaused = $queue->isPaused($group);
+            $done = PauseCommand::isPaused($queue, $group) === false ? 'was not paused' : 'resumed';
             $queue->resume($group);
-            Format::line($output, PauseCommand::name($name, $group) . ': ' . ($wasPaused ? 'resumed' : 'was not paused'));
+            Format::line($output, PauseCommand::name($name, $group) . ": $done");
         }
 
         return ExitCode::OK;

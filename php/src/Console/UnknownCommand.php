@@ -28,13 +28,14 @@ final class UnknownCommand
 
     public static function explain(CommandNotFoundException $error, string $name): CommandNotFoundException
     {
-        $known = self::OTHERS[strtolower($name)] ?? null;
-        $names = $known === null ? $error->getAlternatives() : [$known];
-        $isBeginning = str_contains($error->getMessage(), 'ambiguous');
+        $meant = self::OTHERS[strtolower($name)] ?? null;
+        $names = $meant === null ? $error->getAlternatives() : [$meant];
         $message = match (true) {
-            $names === [] => "Command \"$name\" is not defined; delayqueue alone lists all",
-            $isBeginning && $known === null => "Command \"$name\" is ambiguous: " . implode(', ', $names),
-            default => "Command \"$name\" is not defined; did you mean " . implode(' or ', $names) . '?',
+            $meant !== null => "Command \"$name\" is not defined. Did you mean this? $meant",
+            $names === [] => "{$error->getMessage()} delayqueue alone lists all",
+            // Symfony's own words have the descriptions of the commands, too.
+            str_contains($error->getMessage(), 'is ambiguous') => "Command \"$name\" is ambiguous: " . implode(', ', $names),
+            default => $error->getMessage(),
         };
 
         return new CommandNotFoundException($message, $names, 0, $error);

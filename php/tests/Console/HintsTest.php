@@ -50,13 +50,29 @@ final class HintsTest extends TestCase
             'workers:foo' => 'workers', 'RETRY' => 'kick',
         ];
         foreach ($meant as $command => $name) {
-            $this->assertSaysLike(2, "/^delayqueue: Command \"$command\" is not defined; did you mean $name\\b.*\\?\$/", $command);
+            $this->assertSaysLike(2, "/^delayqueue: Command \"$command\" is not defined\\. Did you mean .*\\? $name\\b/", $command);
         }
-        $this->assertSays(2, "delayqueue: Command \"nonsense\" is not defined; delayqueue alone lists all\n", 'nonsense');
+        $this->assertSays(2, "delayqueue: Command \"nonsense\" is not defined. delayqueue alone lists all\n", 'nonsense');
         $this->assertSaysLike(2, '/^delayqueue: Command "sched" is ambiguous: schedules, schedules:show, .*:remove$/', 'sched');
         $this->assertSaysLike(2, '/missing: "id"\); delayqueue show --help says more$/', 'show');
         $this->assertSaysLike(2, '/^delayqueue: there is no state failed; did you mean buried\?$/', 'list failed');
         $this->assertSaysLike(2, '/there is no state orders: .*; --queue names a queue$/', 'list orders');
+    }
+
+    public function testWhatIsNoMomentNoPortAndNoFileOfSchedulesIsRefused(): void
+    {
+        $this->assertSays(2, "delayqueue: --at=x is not a moment\n", 'push 1 --at=x');
+        $this->assertSays(2, "delayqueue: --expires=EST is neither a duration nor a moment\n", 'push 1 --expires=EST');
+        $this->assertCount(0, $this->delayQueue());
+        $this->assertSame(0, $this->says('push 1 --at=now')[0]);
+        $folder = '--dir=' . sys_get_temp_dir() . '/delayqueue-' . getmypid();
+        $this->assertSays(2, "delayqueue: --port must be a whole number from 0 to 65535\n", "serve $folder --port=99999");
+        $this->assertSays(2, "delayqueue: --maxmemory must be a number of bytes, such as 256mb\n", "serve $folder --maxmemory=lots");
+        @rmdir(substr($folder, strlen('--dir=')));
+        $text = dirname(__DIR__, 3) . '/README.md';
+        ob_start();
+        $this->assertSays(2, "delayqueue: $text is not PHP, and the name of a file of JSON ends in .json\n", "schedules:set $text");
+        $this->assertSame('', ob_get_clean(), 'PHP prints such a file');
     }
 
     public function testAChangeSaysWhatWasDone(): void
