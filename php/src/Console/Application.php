@@ -88,8 +88,8 @@ final class Application extends SymfonyApplication
     }
 
     /**
-     * Takes the places of standard streams that are closed: the next one of them would be the connection to Redis, which would then hear what is
-     * printed.
+     * Takes the places of standard streams that are closed. Otherwise the connection to Redis would get one of their numbers,
+     * and Redis what is printed.
      */
     private static function keepStandardStreams(): void
     {
@@ -139,10 +139,12 @@ final class Application extends SymfonyApplication
             throw UnknownCommand::explain($error, $name);
         }
 
-        return $this->isCompleting && $command->getName() !== self::COMPLETE ? new CompletingCommand($command) : $command;
+        $isInner = $this->isCompleting && $command->getName() !== self::COMPLETE;
+
+        return $isInner ? new CompletingCommand($command) : $command;
     }
 
-    /** An unknown option is told with those that may be meant. */
+    /** Errors about options and arguments say what may be meant. */
     protected function doRunCommand(Command $command, InputInterface $input, OutputInterface $output): int
     {
         try {

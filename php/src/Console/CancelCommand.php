@@ -67,8 +67,12 @@ final class CancelCommand extends Command
         return $work->run($search, 'cancelled', $search->cancel(...)) > 0 ? ExitCode::OK : ExitCode::FAILED;
     }
 
-    private static function cancelGroup(DelayQueue $queue, string $group, InputInterface $input, OutputInterface $output): int
-    {
+    private static function cancelGroup(
+        DelayQueue $queue,
+        string $group,
+        InputInterface $input,
+        OutputInterface $output,
+    ): int {
         $isReserved = $input->getOption('reserved');
         $stats = $queue->groupStats($group); // a name that is none is told before the question
         Confirmation::ask($input, $output, static function () use ($queue, $group, $isReserved, $stats): string {

@@ -10,13 +10,16 @@ use Symfony\Component\Console\Completion\CompletionInput;
 use Symfony\Component\Console\Completion\CompletionSuggestions;
 use Throwable;
 
-/** Takes the place of a command while a shell completes a line: it knows values for the options and arguments that several commands have. */
+/**
+ * Takes the place of a command while a shell completes a line: it knows values for the options and arguments that several
+ * commands have.
+ */
 final class CompletingCommand extends Command
 {
     /** Commands whose argument "name" is a queue. */
     private const NAME_QUEUES = ['check', 'forget', 'reseal', 'stats', 'watch'];
 
-    public function __construct(Command $command)
+    public function __construct(private readonly Command $command)
     {
         parent::__construct($command->getName());
         $this->setDefinition($command->getDefinition())->setApplication($command->getApplication());
@@ -24,13 +27,16 @@ final class CompletingCommand extends Command
 
     public function complete(CompletionInput $input, CompletionSuggestions $suggestions): void
     {
+        $this->command->complete($input, $suggestions);
         $name = (string) $input->getCompletionName();
+        $command = (string) $this->getName();
         $isOption = $input->mustSuggestOptionValuesFor($name);
         $values = match (true) {
             $isOption && in_array($name, ['queue', 'to', 'except', 'schedules-queue'], true),
-            !$isOption && $name === 'name' && in_array($this->getName(), self::NAME_QUEUES, true) => self::queues($input),
-            $name === 'state' && !str_starts_with((string) $this->getName(), 'journal:') => array_column(State::cases(), 'value'),
-            $isOption && $name === 'format' => [Format::TEXT, Format::JSON, ...($this->getName() === 'stats' ? [StatsCommand::PROMETHEUS] : [])],
+            !$isOption && $name === 'name' && in_array($command, self::NAME_QUEUES, true) => self::queues($input),
+            $name === 'state' && !str_starts_with($command, 'journal:') => array_column(State::cases(), 'value'),
+            $isOption && $name === 'format' && $command === 'stats' => [Format::TEXT, Format::JSON, StatsCommand::PROMETHEUS],
+            $isOption && $name === 'format',
             $isOption && $name === 'log' => [Format::TEXT, Format::JSON],
             default => [],
         };

@@ -70,7 +70,7 @@ final class Format
         return $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
     }
 
-    /** A line for people that is no result, such as that there is nothing to list: programs that read standard output do not get it. */
+    /** A line for people on standard error, since it is no result: for example that there is nothing to list. */
     public static function note(OutputInterface $output, string $text): void
     {
         self::line(self::errors($output), $text);

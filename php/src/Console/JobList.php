@@ -12,8 +12,6 @@ use Symfony\Component\Console\Output\OutputInterface;
 /** Jobs as list prints them. */
 final class JobList
 {
-    private const HEADS = ['id', 'group', 'due', 'attempts', 'priority', 'payload', 'last error'];
-
     /** In the direction that jobs move, as a search reads them. */
     private const STATES = [State::Delayed, State::Ready, State::Reserved, State::Buried];
 
@@ -51,10 +49,11 @@ final class JobList
             return;
         }
         if ($jobs !== []) {
-            $heads = [...$this->hasQueues ? ['queue'] : [], 'id', ...$this->state === null ? ['state'] : [], ...array_slice(self::HEADS, 1)];
+            $heads = $this->columns('queue', 'id', 'state', 'group', 'due', 'attempts', 'priority', 'payload', 'last error');
             Format::table($this->output, $heads, array_map($this->row(...), $jobs));
         } elseif ($note === null) {
-            Format::note($this->output, 'there are no ' . ($this->state === null ? '' : "{$this->state->value} ") . "jobs $where");
+            $state = $this->state === null ? '' : "{$this->state->value} ";
+            Format::note($this->output, "there are no {$state}jobs $where");
         }
         $note === null || Format::line($this->output, $note);
     }
@@ -62,10 +61,22 @@ final class JobList
     /** @return list<string> */
     private function row(JobInfo $job): array
     {
-        return [
-            ...$this->hasQueues ? [$job->queue] : [], $job->id, ...$this->state === null ? [$job->state->value] : [],
-            $job->group ?? '', Text::momentAndDistance($job->dueAt), "$job->attempts", "$job->priority",
-            Text::short($job->sealError === null ? $job->body : "($job->sealError)", 40), Text::short($job->lastError ?? '', 60),
-        ];
+        return $this->columns(
+            $job->queue,
+            $job->id,
+            $job->state->value,
+            $job->group ?? '',
+            Text::momentAndDistance($job->dueAt),
+            "$job->attempts",
+            "$job->priority",
+            Text::short($job->sealError === null ? $job->body : "($job->sealError)", 40),
+            Text::short($job->lastError ?? '', 60),
+        );
+    }
+
+    /** @return list<string> without those that are the same for all jobs */
+    private function columns(string $queue, string $id, string $state, string ...$others): array
+    {
+        return [...($this->hasQueues ? [$queue] : []), $id, ...($this->state === null ? [$state] : []), ...$others];
     }
 }

@@ -24,7 +24,7 @@ final class LimitCommand extends Command
     protected function configure(): void
     {
         $value = InputOption::VALUE_REQUIRED;
-        $this->setDescription('Sets the limits of a group, of all other groups, or of a queue, or forgets them, and shows those that are set')
+        $this->setDescription('Sets or forgets the limits of a group, of all other groups, or of a queue, and shows them')
             ->addArgument('group', InputArgument::OPTIONAL, 'The group that has these limits of its own')
             ->addOption('others', null, InputOption::VALUE_NONE, 'Each group that has no limits of its own')
             ->addOption('total', null, InputOption::VALUE_NONE, 'All jobs of the queue together: --concurrency, --rate and --burst')

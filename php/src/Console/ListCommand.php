@@ -25,7 +25,7 @@ final class ListCommand extends Command
 
     protected function configure(): void
     {
-        $this->setDescription('Lists the jobs of a queue, or of one state, in their order, or those of them that a search finds')
+        $this->setDescription('Lists the jobs of a queue, or of one state, or those of them that a search finds')
             ->addArgument('state', InputArgument::OPTIONAL, 'delayed, ready, reserved or buried; none: all of them')
             ->addOption('all', null, InputOption::VALUE_NONE, 'Of all queues under the prefix, by their names')
             ->addOption('offset', null, InputOption::VALUE_REQUIRED, 'How many jobs to skip', '0')
@@ -70,7 +70,8 @@ final class ListCommand extends Command
             $isCut = count($jobs) === $limit && $group === null;
             $which = $group === null ? '' : "of group $group ";
             $which .= $offset > 0 || $after !== null ? 'behind that ' : '';
-            $list->print($jobs, $isCut ? self::cut($offset, $limit, $list->count($queue)) : null, "{$which}in queue {$queue->name()}");
+            $note = $isCut ? self::cut($offset, $limit, $list->count($queue)) : null;
+            $list->print($jobs, $note, "{$which}in queue {$queue->name()}");
 
             return ExitCode::OK;
         }
@@ -127,8 +128,14 @@ final class ListCommand extends Command
      *
      * @return list<JobInfo>
      */
-    private static function page(DelayQueue $queue, array $states, int $offset, int $limit, ?JobInfo $after, ?string $group): array
-    {
+    private static function page(
+        DelayQueue $queue,
+        array $states,
+        int $offset,
+        int $limit,
+        ?JobInfo $after,
+        ?string $group,
+    ): array {
         if (count($states) === 1) {
             return $queue->list($states[0], $offset, $limit, $after, $group);
         }
@@ -138,7 +145,8 @@ final class ListCommand extends Command
         foreach ($states as $state) {
             // A group does not know its buried jobs.
             if (count($jobs) < $most && ($group === null || $state !== State::Buried)) {
-                array_push($jobs, ...$queue->list($state, 0, $most - count($jobs), $state === $after?->state ? $after : null, $group));
+                $begin = $state === $after?->state ? $after : null;
+                array_push($jobs, ...$queue->list($state, 0, $most - count($jobs), $begin, $group));
             }
         }
 
@@ -175,6 +183,10 @@ final class ListCommand extends Command
         }
         $job = $queue->peek($id) ?? throw new NothingDone("there is no job $id in queue {$queue->name()}");
 
-        return $state === null || $job->state === $state ? $job : throw new NothingDone("job $id is {$job->state->value}, not $state->value");
+        if ($state !== null && $job->state !== $state) {
+            throw new NothingDone("job $id is {$job->state->value}, not $state->value");
+        }
+
+        return $job;
     }
 }

@@ -58,7 +58,8 @@ final class LoadCommand extends Command
             $why = $error->getPrevious() === null ? '' : Failure::line($error->getPrevious());
             throw new NothingDone("line $error->key cannot be loaded: $why (" . self::counts($load, $loaded, $not) . ' before it)', 0, $error);
         } catch (StreamError $error) {
-            throw new NothingDone("cannot read $name: {$error->getMessage()} (" . self::counts($load, $loaded, $not) . ' before that)', 0, $error);
+            $counts = self::counts($load, $loaded, $not);
+            throw new NothingDone("cannot read $name: {$error->getMessage()} ($counts before that)", 0, $error);
         } finally {
             $progress->clear();
         }

@@ -41,7 +41,8 @@ final class ScheduleOrderCommand extends Command
             if (is_string($done)) {
                 Format::raw($output, $done);
             } elseif ($done === true) {
-                Format::line($output, "$name: " . $this->order->done() . ($for === null ? '' : ' for ' . Text::length($for)));
+                $length = $for === null ? '' : ' for ' . Text::length($for);
+                Format::line($output, "$name: {$this->order->done()}$length");
             } else {
                 $missing[] = $name;
             }

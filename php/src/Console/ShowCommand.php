@@ -29,7 +29,10 @@ final class ShowCommand extends Command
         $format = Format::of($input);
         $id = $input->getArgument('id');
         $queue = (new Target($input))->existing();
-        $job = $queue->peek($id) ?? throw new NothingDone("there is no job $id in queue {$queue->name()}; --queue names another one");
+        $job = $queue->peek($id);
+        if ($job === null) {
+            throw new NothingDone("there is no job $id in queue {$queue->name()}; --queue names another one");
+        }
         if ($format === Format::JSON) {
             Format::json($output, JobView::toArray($job));
         } else {

@@ -6,7 +6,7 @@ namespace DelayQueue\Console;
 
 use Symfony\Component\Console\Output\ConsoleOutput;
 
-/** Standard output of a command. What cannot be written ends the command: Symfony's own class would go on without a word. */
+/** Standard output of a command. An error of writing ends the command; Symfony's own class would go on without a word. */
 final class StandardOutput extends ConsoleOutput
 {
     private int $lines = 0;
@@ -24,7 +24,8 @@ final class StandardOutput extends ConsoleOutput
             }
             $lines = $this->lines + substr_count($text, "\n", 0, $error->written);
             $done = $lines === 1 ? '1 line was' : "$lines lines were";
-            throw new StreamError("cannot write to standard output: {$error->getMessage()} ($done written)", $error->getCode());
+            $why = "cannot write to standard output: {$error->getMessage()} ($done written)";
+            throw new StreamError($why, $error->getCode());
         }
     }
 }

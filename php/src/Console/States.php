@@ -21,8 +21,9 @@ final class States
         $state = State::tryFrom($name);
         if ($state === null) {
             $near = self::OTHERS[$name] ?? Nearest::of($name, array_column(State::cases(), 'value'))[0] ?? null;
-            $cure = $near === null ? ': delayed, ready, reserved or buried; --queue names a queue' : "; did you mean $near?";
-            throw new UsageException("there is no state $name$cure");
+            throw new UsageException("there is no state $name" . ($near === null
+                ? ': delayed, ready, reserved or buried; --queue names a queue'
+                : "; did you mean $near?"));
         }
 
         return $state;

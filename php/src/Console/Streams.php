@@ -7,8 +7,8 @@ namespace DelayQueue\Console;
 use Closure;
 
 /**
- * Reads and writes streams, and throws where PHP's functions only raise a notice: their results tell neither an error of reading from the end of
- * the file, nor why a write was short.
+ * Reads and writes streams, and throws where PHP's functions only raise a notice: their results tell neither an error of
+ * reading from the end of the file, nor why a write was short.
  */
 final class Streams
 {
@@ -76,15 +76,15 @@ final class Streams
     }
 
     /**
-     * Opens a file to read it.
+     * Opens a file.
      *
      * @return resource
      *
      * @throws StreamError
      */
-    public static function open(string $path)
+    public static function open(string $path, string $mode = 'r')
     {
-        $stream = self::attempt(static fn () => fopen($path, 'r'));
+        $stream = self::attempt(static fn () => fopen($path, $mode));
 
         return $stream === false ? throw new StreamError('it cannot be opened', 0) : $stream;
     }
@@ -108,7 +108,8 @@ final class Streams
         }
         $code = preg_match('/errno=(\d+) (.+)$/D', $why, $found) === 1 ? (int) $found[1] : 0;
         // "fopen(file): Failed to open stream: Permission denied"
-        throw new StreamError($found[2] ?? (string) preg_replace('/^.*: /', '', $why), $code, $written + (is_int($result) ? $result : 0));
+        $message = $found[2] ?? (string) preg_replace('/^.*: /', '', $why);
+        throw new StreamError($message, $code, $written + (is_int($result) ? $result : 0));
     }
 
     /**

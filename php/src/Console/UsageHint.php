@@ -15,7 +15,8 @@ final class UsageHint
     public static function explain(Throwable $error, Command $command): Throwable
     {
         $message = rtrim($error->getMessage(), '.');
-        if (!$error instanceof ExceptionInterface || preg_match('/^(The "-|Not enough arguments|Too many arguments|No arguments expected)/', $message) !== 1) {
+        $isUsage = preg_match('/^(The "-|Not enough arguments|Too many arguments|No arguments expected)/', $message) === 1;
+        if (!$error instanceof ExceptionInterface || !$isUsage) {
             return $error;
         }
         $isUnknown = preg_match('/^The "--?([\w-]+)" option does not exist/', $message, $found) === 1;

@@ -51,11 +51,13 @@ final class LimitsLine extends Line
     {
         foreach ([self::QUEUE, self::OTHERS] as $of) {
             if ($limits[$of] !== null) {
-                yield Fields::line(['queue' => $queue, 'limitsOf' => $of], get_object_vars($limits[$of]) + ['dump' => $dump]);
+                $others = get_object_vars($limits[$of]) + ['dump' => $dump];
+                yield Fields::line(['queue' => $queue, 'limitsOf' => $of], $others);
             }
         }
         foreach ($limits['groups'] as $group => $ofGroup) {
-            yield Fields::line(['queue' => $queue, 'limitsOf' => self::GROUP, 'group' => (string) $group], get_object_vars($ofGroup) + ['dump' => $dump]);
+            $texts = ['queue' => $queue, 'limitsOf' => self::GROUP, 'group' => (string) $group];
+            yield Fields::line($texts, get_object_vars($ofGroup) + ['dump' => $dump]);
         }
     }
 

@@ -95,7 +95,7 @@ final class Load
     }
 
     /**
-     * What is missing of the dumps whose lines the last pass has read to its end: the last line of a dump, or lines that it counts.
+     * What is missing of the dumps whose lines the last pass has read to its end: the last line, or lines that it counts.
      *
      * @return list<string> a sentence for each dump; none: all are whole
      */

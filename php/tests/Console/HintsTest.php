@@ -163,6 +163,7 @@ final class HintsTest extends TestCase
             $this->assertSays(0, $values, '_complete -sbash -S1 -c' . count($words) . " $inputs");
         }
         $this->assertSaysLike(0, '/^stats$/m', '_complete -sbash -S1 -c1 -idelayqueue -ista');
+        $this->assertSaysLike(0, '/^bash$/m', '_complete -sbash -S1 -c2 -idelayqueue -icompletion');
         $gone = '--dsn=redis+unix:///nowhere/redis.sock';
         $this->assertSays(0, "\n", "_complete -sbash -S1 -c3 -idelayqueue -ilist -i$gone -i--queue=");
     }

@@ -19,7 +19,7 @@ final class WebServer
     /** Becomes the server, as the first process of a group of its own. */
     private const LAUNCHER = 'posix_setpgid(0, 0); pcntl_exec(PHP_BINARY, array_slice($argv, 1)); exit(1);';
 
-    /** What each of its processes says at its start: it is of no use, and would come before the address of the pages. */
+    /** What each of its processes says at its start. It is of no use, and would come before the address of the pages. */
     private const GREETING = '/^(\[\d+] )?\[[^]]+] PHP \S+ Development Server \(.+\) started$/D';
 
     private static bool $isToEnd = false;
@@ -62,14 +62,15 @@ final class WebServer
         }
         $arguments = [...Relaunch::settings(), '-d', 'expose_php=0', '-q', '-S', $listen, $page];
         $environment += ['PHP_CLI_SERVER_WORKERS' => self::PROCESSES] + getenv();
-        $process = proc_open([PHP_BINARY, ...Relaunch::settings(), '-r', self::LAUNCHER, '--', ...$arguments], [STDIN, STDOUT, ['pipe', 'w']], $pipes, null, $environment);
+        $command = [PHP_BINARY, ...Relaunch::settings(), '-r', self::LAUNCHER, '--', ...$arguments];
+        $process = proc_open($command, [STDIN, STDOUT, ['pipe', 'w']], $pipes, null, $environment);
         if ($process === false) {
             throw new NothingDone('cannot run ' . PHP_BINARY);
         }
         $server = new self($process, $pipes[2]);
         do {
             $client = @stream_socket_client("tcp://$listen", $code, $why, 1.0);
-        } while ($client === false && $server->isRunning() && !self::$isToEnd && $server->listen(0.02) === null);
+        } while ($client === false && $server->isRunning() && !self::$isToEnd && $server->passOn(0.02) === null);
 
         return $server;
     }
@@ -78,7 +79,7 @@ final class WebServer
     public function wait(): bool
     {
         while (!self::$isToEnd && $this->isRunning()) {
-            $this->listen(0.1);
+            $this->passOn(0.1);
         }
         $this->end();
 
@@ -90,10 +91,10 @@ final class WebServer
     {
         $this->signal(SIGINT);
         for ($until = microtime(true) + self::PATIENCE; $this->isRunning() && microtime(true) < $until;) {
-            $this->listen(0.02);
+            $this->passOn(0.02);
         }
         $this->signal(SIGKILL);
-        $this->listen(0);
+        $this->passOn(0);
     }
 
     /** Signals the group, or the launcher, which has none yet. */
@@ -102,8 +103,8 @@ final class WebServer
         posix_kill(-$this->pid, $signal) || posix_kill($this->pid, $signal);
     }
 
-    /** Passes on what it says, for so many seconds at most. */
-    private function listen(float $seconds): void
+    /** Passes on what it says to standard error, or waits for it for so many seconds. */
+    private function passOn(float $seconds): void
     {
         [$read, $none] = [[$this->errors], []];
         if (feof($this->errors) || @stream_select($read, $none, $none, 0, (int) ($seconds * 1e6)) !== 1) {

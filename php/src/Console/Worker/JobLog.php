@@ -8,6 +8,7 @@ use Closure;
 use DelayQueue;
 use DelayQueue\Console\Format;
 use DelayQueue\Console\StreamError;
+use DelayQueue\Console\Streams;
 use DelayQueue\Console\Text;
 use DelayQueue\Console\UsageException;
 use DelayQueue\Event;
@@ -39,8 +40,11 @@ final class JobLog
     private readonly int $pid;
 
     /** @param WholeLines|null $lines where handlers write to the same output */
-    private function __construct(private readonly LogOutput $output, private readonly bool $asJson, private readonly ?WholeLines $lines)
-    {
+    private function __construct(
+        private readonly LogOutput $output,
+        private readonly bool $asJson,
+        private readonly ?WholeLines $lines,
+    ) {
         $this->pid = (int) getmypid();
     }
 
@@ -60,12 +64,17 @@ final class JobLog
         $isJson = self::isJson($input);
         $notices = new Notices($output, $isJson);
         if ($file !== null) {
-            $stream = @fopen($file, 'a') ?: throw new UsageException("cannot write the log $file");
+            try {
+                $stream = Streams::open($file, 'a');
+            } catch (StreamError $error) {
+                throw new UsageException("cannot write the log $file: {$error->getMessage()}", 0, $error);
+            }
 
             return new self(new LogOutput($stream, $output->getVerbosity(), "the log $file", $notices), $isJson, null);
         }
         // Not STDOUT, whose position tells what handlers have written to it.
-        $log = new LogOutput(@fopen('php://stdout', 'w') ?: STDOUT, $output->getVerbosity(), 'the log to standard output', $notices);
+        $stream = @fopen('php://stdout', 'w') ?: STDOUT;
+        $log = new LogOutput($stream, $output->getVerbosity(), 'the log to standard output', $notices);
 
         return new self($log, $isJson, $output->isQuiet() ? null : new WholeLines($log));
     }

@@ -9,7 +9,7 @@ use DelayQueue\Console\Streams;
 use DelayQueue\Console\Text;
 use Symfony\Component\Console\Output\StreamOutput;
 
-/** The log of a process that goes on when its log cannot be written, for example because the disk is full. It says so on standard error. */
+/** The log of a process that goes on where its log cannot be written, and says so on standard error. */
 final class LogOutput extends StreamOutput
 {
     private const SAY_EVERY_S = 60;
@@ -70,7 +70,8 @@ final class LogOutput extends StreamOutput
         }
         $this->isCut = false;
         if ($this->lost > 0) {
-            $this->notices->say('logRestored', "$this->name is written again, without " . ($this->lost === 1 ? '1 line' : "$this->lost lines"));
+            $lines = $this->lost === 1 ? '1 line' : "$this->lost lines";
+            $this->notices->say('logRestored', "$this->name is written again, without $lines");
             [$this->lost, $this->saidAt] = [0, null];
         }
     }
