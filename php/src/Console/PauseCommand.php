@@ -50,7 +50,7 @@ final class PauseCommand extends Command
         }
     }
 
-    /** What is paused, closed or resumed. */
+    /** The name of the queue, and of the group if only that is meant. */
     public static function name(string $queue, ?string $group): string
     {
         return $queue . ($group === null ? '' : ", group $group");

@@ -12,7 +12,7 @@ enum ScheduleOrder: string
     case Run = 'run';
     case Remove = 'remove';
 
-    /** What has become of a schedule. */
+    /** In the past tense. */
     public function done(): string
     {
         return match ($this) {

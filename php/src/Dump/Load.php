@@ -95,7 +95,7 @@ final class Load
     }
 
     /**
-     * What is missing of the dumps whose lines the last pass has read to its end: the last line, or lines that it counts.
+     * Faults of the dumps whose lines the last pass has read to its end: the last line is missing, or lines that it counts.
      *
      * @return list<string> a sentence for each dump; none: all are whole
      */
