@@ -16,14 +16,15 @@ final class PrivateFile
      */
     public static function lines(string $path, string $what): iterable
     {
-        if (str_contains($path, '://')) {
-            throw new UsageException("cannot read the $what $path: it is a URL");
+        // PHP opens more than files.
+        $stream = str_contains($path, '://') ? false : @fopen($path, 'r');
+        if ($stream === false) {
+            throw new UsageException("cannot read the $what $path");
+        }
+        if (((int) (fstat($stream)['mode'] ?? 0) & 0o077) !== 0) {
+            throw new UsageException("other users have rights to the $what $path: chmod 600 it");
         }
         try {
-            $stream = Streams::open($path);
-            if (((int) (fstat($stream)['mode'] ?? 0) & 0o077) !== 0) {
-                throw new UsageException("other users have rights to the $what $path: chmod 600 it");
-            }
             yield from Streams::lines($stream);
         } catch (StreamError $error) {
             throw new UsageException("cannot read the $what $path: {$error->getMessage()}", 0, $error);

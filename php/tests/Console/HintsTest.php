@@ -13,7 +13,7 @@ use Symfony\Component\Console\Input\ArgvInput;
 use Symfony\Component\Console\Output\BufferedOutput;
 use Throwable;
 
-/** What the command line says of mistyped names, of what it has done, and where there is nothing; without a process for each command. */
+/** Messages of the command line about mistyped names, changes, and lists of nothing; without a process for each command. */
 final class HintsTest extends TestCase
 {
     use InteractsWithDelayQueue;
