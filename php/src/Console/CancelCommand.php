@@ -47,11 +47,12 @@ final class CancelCommand extends Command
             throw new UsageException('--reserved goes with --group: a job that is named is cancelled in any state');
         }
         $isSearch || SearchOptions::refuse($input);
-        $queue = (new Target($input))->existing();
+        $target = new Target($input);
         if ($isSearch) {
-            return self::cancelFound($queue, $input, $output);
+            return self::cancelFound($target->existing(), $input, $output);
         }
-        $cancelled = $group === null ? $queue->cancel(...$ids) : self::cancelGroup($queue, $group, $input, $output);
+        $cancelled = $group === null ? $target->queue()->cancel(...$ids) : self::cancelGroup($target->existing(), $group, $input, $output);
+        $cancelled > 0 || $target->refuseUnknown($target->name());
         Format::raw($output, "$cancelled cancelled");
 
         return $cancelled > 0 ? ExitCode::OK : ExitCode::FAILED;

@@ -38,9 +38,7 @@ final class GroupsCommand extends Command
     {
         $format = Format::of($input);
         $limit = Number::of($input->getOption('limit'), '--limit', 1);
-        $target = new Target($input);
-        $queue = $target->queue();
-        $target->refuseUnknown($queue->name());
+        $queue = (new Target($input))->existing();
         $facts = self::facts($queue, $input->getArgument('group') ?: $queue->groups($limit, $input->getOption('after')));
         if ($format === Format::JSON) {
             Format::json($output, $facts);

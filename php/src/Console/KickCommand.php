@@ -47,13 +47,15 @@ final class KickCommand extends Command
             throw new UsageException('give ids, or --max=N for the N oldest, or options of a search');
         }
         $isSearch || SearchOptions::refuse($input);
-        $queue = (new Target($input))->existing();
+        $target = new Target($input);
         if ($isSearch) {
-            return self::kickFound($queue, $input, $output);
+            return self::kickFound($target->existing(), $input, $output);
         }
+        $queue = $target->queue();
         $kicked = $max !== null
             ? $queue->kick($max, $reset)
             : count(array_filter($ids, static fn (string $id): bool => $queue->kickJob($id, $reset)));
+        $kicked > 0 || $target->refuseUnknown($queue->name());
         Format::raw($output, "$kicked kicked");
 
         return $kicked > 0 ? ExitCode::OK : ExitCode::FAILED;

@@ -32,9 +32,7 @@ final class ReceiptsCommand extends Command
     {
         $format = Format::of($input);
         $limit = Number::of($input->getOption('limit'), '--limit', 1);
-        $target = new Target($input);
-        $queue = $target->queue();
-        $target->refuseUnknown($queue->name());
+        $queue = (new Target($input))->existing();
         $receipts = Receipts::of($queue, $input, $limit);
         if ($format === Format::JSON) {
             Format::json($output, $receipts);

@@ -39,9 +39,10 @@ final class RescheduleCommand extends Command
         }
         SearchOptions::refuse($input);
         $id === null && throw new UsageException('give the id of a job, or options of a search');
-        $delay = Moment::of($input, $input->getArgument('delay'));
-        $queue = (new Target($input))->existing();
-        if (!$queue->reschedule($id, $delay)) {
+        $target = new Target($input);
+        $queue = $target->queue();
+        if (!$queue->reschedule($id, Moment::of($input, $input->getArgument('delay')))) {
+            $target->refuseUnknown($queue->name());
             throw new NothingDone("there is no job $id in queue {$queue->name()}, or a worker holds it");
         }
         Format::note($output, "job $id is rescheduled");

@@ -58,9 +58,6 @@ final class ServeCommand extends Command
         $given = array_filter(array_intersect_key($input->getOptions(), self::DEFAULTS), is_string(...));
         $options = $given + self::DEFAULTS;
         $options['port'] = (string) Number::of($options['port'], '--port', 0, Listen::LAST_PORT);
-        if (preg_match('/^\d+([kmg]b?|b)?$/iD', $options['maxmemory']) !== 1) {
-            throw new UsageException('--maxmemory must be a number of bytes, such as 256mb');
-        }
         if (!in_array($options['appendfsync'], ['everysec', 'always'], true)) {
             throw new UsageException('--appendfsync must be everysec or always');
         }

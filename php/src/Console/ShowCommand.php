@@ -28,9 +28,11 @@ final class ShowCommand extends Command
     {
         $format = Format::of($input);
         $id = $input->getArgument('id');
-        $queue = (new Target($input))->existing();
+        $target = new Target($input);
+        $queue = $target->queue();
         $job = $queue->peek($id);
         if ($job === null) {
+            $target->refuseUnknown($queue->name());
             throw new NothingDone("there is no job $id in queue {$queue->name()}; --queue names another one");
         }
         if ($format === Format::JSON) {

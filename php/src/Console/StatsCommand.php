@@ -50,7 +50,11 @@ final class StatsCommand extends Command
         $target->keys(); // a mistake in them is told also where there is no queue
         $anywhere = $target->anywhere();
         $named = $choice->named();
-        UnknownQueue::refuseChoice($target, $choice);
+        $target->refuseUnknown(...$named);
+        foreach (UnknownQueue::patterns($target, $choice) as $why) {
+            // Programs get an empty list.
+            $format === Format::TEXT ? throw new UsageException($why) : Format::note($output, $why);
+        }
         do {
             $stats = [];
             [$names, $leftOut] = $choice->among($anywhere->queues(...));

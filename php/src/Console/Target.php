@@ -45,13 +45,11 @@ final class Target
     /**
      * As queue(), of one that is there.
      *
-     * @param array<string, mixed> $options of DelayQueue
-     *
      * @throws UsageException when there is no such queue, or several are named
      */
-    public function existing(array $options = []): DelayQueue
+    public function existing(): DelayQueue
     {
-        $queue = $this->queue($options);
+        $queue = $this->queue();
         $this->refuseUnknown($queue->name());
 
         return $queue;

@@ -29,19 +29,18 @@ final class UnknownQueue
         }
     }
 
-    /**
-     * As refuse(). A pattern has to match a queue.
-     *
-     * @throws UsageException
-     */
-    public static function refuseChoice(Target $target, QueueChoice $choice): void
+    /** @return list<string> of each pattern without a queue a sentence that says so */
+    public static function patterns(Target $target, QueueChoice $choice): array
     {
-        self::refuse($target, ...$choice->named());
         $known = $choice->patterns() === [] ? null : self::known($target);
+        $why = [];
         foreach ($known === null ? [] : $choice->patterns() as $pattern) {
-            [$found] = (new QueueChoice([$pattern], 1))->among(static fn (): array => $known);
-            $found === [] && throw new UsageException("there is no queue like $pattern" . self::instead($known, []));
+            if ((new QueueChoice([$pattern], 1))->among(static fn (): array => $known)[0] === []) {
+                $why[] = "there is no queue like $pattern" . self::instead($known, []);
+            }
         }
+
+        return $why;
     }
 
     /** @return list<string>|null null: a user without the right to read the index of names */

@@ -40,9 +40,11 @@ final class UpdateCommand extends Command
         $payload = PayloadInput::read($input, $output);
         $lines = $input->getOption('header');
         // The bytes go in as they are, as in push.
-        $queue = (new Target($input))->existing(['format' => 'raw']);
+        $target = new Target($input);
+        $queue = $target->queue(['format' => 'raw']);
         $headers = $lines === [] ? null : Headers::parse($lines) + OwnHeaders::of($queue->peek($id)?->headers ?? []);
         if (!$queue->update($id, $payload, $headers)) {
+            $target->refuseUnknown($queue->name());
             throw new NothingDone("there is no job $id in queue {$queue->name()}, or a worker holds it");
         }
         Format::note($output, "job $id is updated");
