@@ -18,8 +18,10 @@ final class CliStreamsTest extends CliTestCase
         $this->queue()->push(1, id: 'a', delay: 60);
         $this->queue()->pushOnce([['receipt' => 'r', 'payload' => 1, 'id' => 'b', 'delay' => 60]]);
         $commands = [
-            '', '--version', 'help push', 'completion bash', 'push 1', 'list delayed', 'show a', 'stats', 'stats --format=prometheus', 'receipts',
-            'dump', 'doctor', 'pause', 'groups --format=json', 'outbox:install --print --database=sqlite:', 'cancel a', 'workers --format=json',
+            '', '--version', 'help push', 'completion bash', 'push 1', 'list delayed', 'show a', 'stats',
+            'stats --format=prometheus', 'receipts',
+            'dump', 'doctor', 'pause', 'groups --format=json', 'outbox:install --print --database=sqlite:', 'cancel a',
+            'workers --format=json',
         ];
         foreach ($commands as $command) {
             $result = $this->shell("delayqueue $command > /dev/full");

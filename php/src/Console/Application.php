@@ -88,8 +88,8 @@ final class Application extends SymfonyApplication
     }
 
     /**
-     * Takes the places of standard streams that are closed. Otherwise the connection to Redis would get one of their numbers,
-     * and Redis what is printed.
+     * Takes the places of standard streams that are closed. Otherwise the connection to Redis would get one of their
+     * numbers, and Redis what is printed.
      */
     private static function keepStandardStreams(): void
     {

@@ -51,7 +51,9 @@ final class CancelCommand extends Command
         if ($isSearch) {
             return self::cancelFound($target->existing(), $input, $output);
         }
-        $cancelled = $group === null ? $target->queue()->cancel(...$ids) : self::cancelGroup($target->existing(), $group, $input, $output);
+        $cancelled = $group === null
+            ? $target->queue()->cancel(...$ids)
+            : self::cancelGroup($target->existing(), $group, $input, $output);
         $cancelled > 0 || $target->refuseUnknown($target->name());
         Format::raw($output, "$cancelled cancelled");
 

@@ -11,8 +11,8 @@ use Symfony\Component\Console\Completion\CompletionSuggestions;
 use Throwable;
 
 /**
- * Takes the place of a command while a shell completes a line: it knows values for the options and arguments that several
- * commands have.
+ * Takes the place of a command while a shell completes a line: it knows values for the options and arguments that
+ * several commands have.
  */
 final class CompletingCommand extends Command
 {
@@ -35,11 +35,12 @@ final class CompletingCommand extends Command
             $isOption && in_array($name, ['queue', 'to', 'except', 'schedules-queue'], true),
             !$isOption && $name === 'name' && in_array($command, self::NAME_QUEUES, true) => self::queues($input),
             $name === 'state' && !str_starts_with($command, 'journal:') => array_column(State::cases(), 'value'),
-            $isOption && $name === 'format' && $command === 'stats' => [Format::TEXT, Format::JSON, StatsCommand::PROMETHEUS],
-            $isOption && $name === 'format',
-            $isOption && $name === 'log' => [Format::TEXT, Format::JSON],
+            $isOption && in_array($name, ['format', 'log'], true) => [Format::TEXT, Format::JSON],
             default => [],
         };
+        if ($command === 'stats' && $name === 'format') {
+            $values[] = StatsCommand::PROMETHEUS;
+        }
         $suggestions->suggestValues($values);
     }
 

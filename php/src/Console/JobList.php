@@ -49,7 +49,8 @@ final class JobList
             return;
         }
         if ($jobs !== []) {
-            $heads = $this->columns('queue', 'id', 'state', 'group', 'due', 'attempts', 'priority', 'payload', 'last error');
+            $others = ['group', 'due', 'attempts', 'priority', 'payload', 'last error'];
+            $heads = $this->columns('queue', 'id', 'state', ...$others);
             Format::table($this->output, $heads, array_map($this->row(...), $jobs));
         } elseif ($note === null) {
             $state = $this->state === null ? '' : "{$this->state->value} ";

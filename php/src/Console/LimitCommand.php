@@ -24,7 +24,7 @@ final class LimitCommand extends Command
     protected function configure(): void
     {
         $value = InputOption::VALUE_REQUIRED;
-        $this->setDescription('Sets or forgets the limits of a group, of all other groups, or of a queue, and shows them')
+        $this->setDescription('Sets, forgets or shows the limits of a group, of all other groups, or of a queue')
             ->addArgument('group', InputArgument::OPTIONAL, 'The group that has these limits of its own')
             ->addOption('others', null, InputOption::VALUE_NONE, 'Each group that has no limits of its own')
             ->addOption('total', null, InputOption::VALUE_NONE, 'All jobs of the queue together: --concurrency, --rate and --burst')
@@ -68,8 +68,9 @@ final class LimitCommand extends Command
             $queue->limitGroups($group, $limits);
         }
         // Of a change what was set: to read limits is a further right.
-        $set = ['queue' => $limits, 'others' => $limits, 'groups' => $limits === null ? [] : [(string) $group => $limits]];
-        self::show($output, $format, $queue->name(), $isChange ? $set : $queue->limits(), $group, $isOthers, $isTotal);
+        $groups = $limits === null ? [] : [(string) $group => $limits];
+        $all = $isChange ? ['queue' => $limits, 'others' => $limits, 'groups' => $groups] : $queue->limits();
+        self::show($output, $format, $queue->name(), $all, $group, $isOthers, $isTotal);
 
         return ExitCode::OK;
     }

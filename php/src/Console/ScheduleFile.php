@@ -65,7 +65,8 @@ final class ScheduleFile
             $contents = Streams::contents(Streams::open($path));
             $isJson = str_ends_with($path, '.json');
             if (!$isJson && !str_contains($contents, '<?php')) {
-                throw new UsageException("$path is not PHP, and the name of a file of JSON ends in .json"); // PHP would print it
+                // PHP would print it.
+                throw new UsageException("$path is not PHP, and the name of a file of JSON ends in .json");
             }
             $found = $isJson ? json_decode($contents, flags: JSON_THROW_ON_ERROR) : require $path;
         } catch (StreamError $error) {

@@ -6,7 +6,7 @@ namespace DelayQueue\Console;
 
 use Symfony\Component\Console\Output\ConsoleOutput;
 
-/** Standard output of a command. An error of writing ends the command; Symfony's own class would go on without a word. */
+/** Standard output of a command. An error of writing ends the command, which Symfony's own class ignores. */
 final class StandardOutput extends ConsoleOutput
 {
     private int $lines = 0;

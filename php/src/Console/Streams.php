@@ -7,8 +7,8 @@ namespace DelayQueue\Console;
 use Closure;
 
 /**
- * Reads and writes streams, and throws where PHP's functions only raise a notice: their results tell neither an error of
- * reading from the end of the file, nor why a write was short.
+ * Reads and writes streams, and throws where PHP's functions only raise a notice: their results tell neither an error
+ * of reading from the end of the file, nor why a write was short.
  */
 final class Streams
 {

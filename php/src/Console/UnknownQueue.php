@@ -21,11 +21,13 @@ final class UnknownQueue
     {
         foreach (array_diff($names, $known = self::known($target) ?? $names) as $name) {
             $queue = $target->openWithoutKeys($name);
+            // It was forgotten, and its producer has yet to enter it again; or it was paused before its first push.
             if ($queue->count() > 0 || $queue->isPaused()) {
-                continue; // it was forgotten, and its producer has yet to enter it again; or it was paused before its first push
+                continue;
             }
             $choose = $known !== [] && $target->isUsual() && $target->names() === [$name] ? ': --queue names one' : '';
-            throw new UsageException("there is no queue $name" . self::instead($known, Nearest::of($name, $known)) . $choose);
+            $instead = self::instead($known, Nearest::of($name, $known));
+            throw new UsageException("there is no queue $name$instead$choose");
         }
     }
 

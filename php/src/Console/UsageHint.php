@@ -15,7 +15,8 @@ final class UsageHint
     public static function explain(Throwable $error, Command $command): Throwable
     {
         $message = rtrim($error->getMessage(), '.');
-        $isUsage = preg_match('/^(The "-|Not enough arguments|Too many arguments|No arguments expected)/', $message) === 1;
+        $beginnings = '/^(The "-|Not enough arguments|Too many arguments|No arguments expected)/';
+        $isUsage = preg_match($beginnings, $message) === 1;
         if (!$error instanceof ExceptionInterface || !$isUsage) {
             return $error;
         }

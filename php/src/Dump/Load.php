@@ -95,7 +95,8 @@ final class Load
     }
 
     /**
-     * Faults of the dumps whose lines the last pass has read to its end: the last line is missing, or lines that it counts.
+     * Faults of the dumps whose lines the last pass has read to its end: the last line is missing, or lines that it
+     * counts.
      *
      * @return list<string> a sentence for each dump; none: all are whole
      */

@@ -5,7 +5,8 @@ declare(strict_types=1);
 namespace DelayQueue\Dump;
 
 /**
- * Whether all lines of the dumps in an input are there. It may be several dumps, or parts of them, in any order of lines.
+ * Whether all lines of the dumps in an input are there. It may be several dumps, or parts of them, in any order of
+ * lines.
  *
  * @internal
  */

@@ -28,10 +28,14 @@ final class HintsTest extends TestCase
         $this->delayQueue('orders')->push(1, id: 'a');
         $this->delayQueue('mails')->push(1, id: 'a');
         $commands = [
-            'list', 'list ready', 'show a', 'cancel a', 'cancel --tag=x --force', 'cancel --group=g --force', 'kick a', 'kick --max=1', 'kick --error=x',
-            'update a 1', 'reschedule a 1h', 'reschedule 1h --tag=x', 'move a --to=mails', 'purge --force', 'pause', 'resume', 'rate-limit 1s', 'dump',
-            'groups', 'limit', 'limit g --weight=2', 'receipts', 'forget-receipts a', 'forget', 'stats', 'doctor', 'doctor --repair', 'metrics',
-            'schedules', 'schedules:show a', 'schedules:pause a', 'schedules:resume a', 'schedules:run a', 'schedules:remove a',
+            'list', 'list ready', 'show a', 'cancel a', 'cancel --tag=x --force', 'cancel --group=g --force', 'kick a',
+            'kick --max=1', 'kick --error=x',
+            'update a 1', 'reschedule a 1h', 'reschedule 1h --tag=x', 'move a --to=mails', 'purge --force', 'pause',
+            'resume', 'rate-limit 1s', 'dump',
+            'groups', 'limit', 'limit g --weight=2', 'receipts', 'forget-receipts a', 'forget', 'stats', 'doctor',
+            'doctor --repair', 'metrics',
+            'schedules', 'schedules:show a', 'schedules:pause a', 'schedules:resume a', 'schedules:run a',
+            'schedules:remove a',
         ];
         foreach ($commands as $command) {
             $this->assertSays(2, "delayqueue: there is no queue oders; did you mean orders?\n", "$command --queue=oders");
@@ -47,7 +51,8 @@ final class HintsTest extends TestCase
     public function testACommandThatIsNotThereIsRefusedWithTheOneThatIsMeant(): void
     {
         $meant = [
-            'retry' => 'kick', 'failed' => 'list buried', 'jobs' => 'list', 'queues' => 'stats', 'delete' => 'cancel', 'statz' => 'stats',
+            'retry' => 'kick', 'failed' => 'list buried', 'jobs' => 'list', 'queues' => 'stats', 'delete' => 'cancel',
+            'statz' => 'stats',
             'workers:foo' => 'workers', 'RETRY' => 'kick',
         ];
         foreach ($meant as $command => $name) {
@@ -79,11 +84,14 @@ final class HintsTest extends TestCase
     {
         $this->delayQueue('orders')->push(1, delay: 60, id: 'a', group: 'g');
         $says = [
-            'resume' => '/^orders: was not paused$/', 'pause' => '/^orders: paused until resume$/', 'resume ' => '/^orders: resumed$/',
-            'rate-limit 30s' => '/^orders: closed for 30 s, until [^,]+Z$/', 'rate-limit 3s' => '/, or longer: it was closed already$/',
+            'resume' => '/^orders: was not paused$/', 'pause' => '/^orders: paused until resume$/',
+            'resume ' => '/^orders: resumed$/',
+            'rate-limit 30s' => '/^orders: closed for 30 s, until [^,]+Z$/',
+            'rate-limit 3s' => '/, or longer: it was closed already$/',
             'resume --group=g' => '/^orders, group g: was not paused$/', 'update a 2' => '/^job a is updated$/',
             'reschedule a 1h' => '/^job a is rescheduled$/', 'limit g --weight=3' => '/^group g weight 3 *$/m',
-            'limit --others --concurrency=2' => '/^all other groups concurrency 2 *$/m', 'limit --total --rate=9/1s' => '/^all jobs together rate 9\/1s/m',
+            'limit --others --concurrency=2' => '/^all other groups concurrency 2 *$/m',
+            'limit --total --rate=9/1s' => '/^all jobs together rate 9\/1s/m',
             'limit g --forget' => '/^group g has no limits of its own in queue orders$/',
         ];
         foreach ($says as $command => $pattern) {
@@ -97,11 +105,16 @@ final class HintsTest extends TestCase
     {
         $this->delayQueue('orders')->push(1, delay: 60, id: 'a');
         $says = [
-            'receipts' => 'there are no receipts in queue orders', 'receipts --starting-with=x' => 'there are no receipts that you look for in queue orders',
-            'groups' => 'there are no groups with waiting or reserved jobs in queue orders', 'limit' => 'no limits are set in queue orders',
-            'limit g' => 'group g has no limits of its own in queue orders', 'list buried' => 'there are no buried jobs in queue orders',
-            'list --after=a' => 'there are no jobs behind that in queue orders', 'list ready --group=g' => 'there are no ready jobs of group g in queue orders',
-            'workers' => 'no worker runs for queue orders', 'workers web1:5' => 'no worker runs at web1:5 for queue orders',
+            'receipts' => 'there are no receipts in queue orders',
+            'receipts --starting-with=x' => 'there are no receipts that you look for in queue orders',
+            'groups' => 'there are no groups with waiting or reserved jobs in queue orders',
+            'limit' => 'no limits are set in queue orders',
+            'limit g' => 'group g has no limits of its own in queue orders',
+            'list buried' => 'there are no buried jobs in queue orders',
+            'list --after=a' => 'there are no jobs behind that in queue orders',
+            'list ready --group=g' => 'there are no ready jobs of group g in queue orders',
+            'workers' => 'no worker runs for queue orders',
+            'workers web1:5' => 'no worker runs at web1:5 for queue orders',
         ];
         foreach ($says as $command => $words) {
             $this->assertSays(0, "$words\n", "$command --queue=orders");
@@ -126,9 +139,12 @@ final class HintsTest extends TestCase
         $held = $queue->reserveJob('held');
         $all = ['later', 'ready', 'held', 'buried'];
         $lists = [
-            '' => $all, '--all' => $all, '--limit=2' => ['later', 'ready'], '--offset=1 --limit=2' => ['ready', 'held'], '--offset=3' => ['buried'],
-            '--after=ready' => ['held', 'buried'], '--after=ready --offset=1' => ['buried'], '--group=g' => ['ready', 'held'],
-            '--where=e' => ['later', 'ready', 'held', 'buried'], '--where=e --after=later --limit=1' => ['ready'], '--offset=' . PHP_INT_MAX => [],
+            '' => $all, '--all' => $all, '--limit=2' => ['later', 'ready'], '--offset=1 --limit=2' => ['ready', 'held'],
+            '--offset=3' => ['buried'],
+            '--after=ready' => ['held', 'buried'], '--after=ready --offset=1' => ['buried'],
+            '--group=g' => ['ready', 'held'],
+            '--where=e' => ['later', 'ready', 'held', 'buried'], '--where=e --after=later --limit=1' => ['ready'],
+            '--offset=' . PHP_INT_MAX => [],
         ];
         foreach ($lists as $options => $ids) {
             [$code, $json] = $this->says("list $options --format=json" . ($options === '--all' ? '' : ' --queue=orders'));
@@ -153,8 +169,10 @@ final class HintsTest extends TestCase
         $this->delayQueue('mails')->push(1);
         $queues = "mails\norders\n";
         $lines = [
-            'list --queue=' => $queues, 'cancel a --queue=o' => $queues, 'move a --to=' => $queues, 'stats ' => $queues, 'forget ' => $queues,
-            'list ' => "delayed\nready\nreserved\nburied\n", 'cancel --state=' => "delayed\nready\nreserved\nburied\n", 'show ' => "\n",
+            'list --queue=' => $queues, 'cancel a --queue=o' => $queues, 'move a --to=' => $queues, 'stats ' => $queues,
+            'forget ' => $queues,
+            'list ' => "delayed\nready\nreserved\nburied\n", 'cancel --state=' => "delayed\nready\nreserved\nburied\n",
+            'show ' => "\n",
             'stats --format=' => "text\njson\nprometheus\n",
         ];
         foreach ($lines as $line => $values) {

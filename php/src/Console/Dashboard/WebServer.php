@@ -19,7 +19,7 @@ final class WebServer
     /** Becomes the server, as the first process of a group of its own. */
     private const LAUNCHER = 'posix_setpgid(0, 0); pcntl_exec(PHP_BINARY, array_slice($argv, 1)); exit(1);';
 
-    /** The line of each of its processes at its start. It is of no use, and would come before the address of the pages. */
+    /** The line of each of its processes at its start. It would come before the address of the pages. */
     private const GREETING = '/^(\[\d+] )?\[[^]]+] PHP \S+ Development Server \(.+\) started$/D';
 
     private static bool $isToEnd = false;

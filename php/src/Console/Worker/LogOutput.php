@@ -28,8 +28,12 @@ final class LogOutput extends StreamOutput
      * @param resource $stream
      * @param string $name of the log, for errors
      */
-    public function __construct($stream, int $verbosity, private readonly string $name, private readonly Notices $notices)
-    {
+    public function __construct(
+        $stream,
+        int $verbosity,
+        private readonly string $name,
+        private readonly Notices $notices,
+    ) {
         parent::__construct($stream, $verbosity);
     }
 

@@ -54,7 +54,8 @@ final class Options
             return self::settings($own, $all, $name);
         } catch (InvalidArgumentException | ValueError | \TypeError $error) {
             $which = $name === null ? 'a delayqueue transport' : "the transport \"$name\"";
-            throw new InvalidArgumentException("Cannot make $which: " . self::withOwn($error->getMessage(), $inDsn), 0, $error);
+            $why = self::withOwn($error->getMessage(), $inDsn);
+            throw new InvalidArgumentException("Cannot make $which: $why", 0, $error);
         }
     }
 
@@ -69,7 +70,9 @@ final class Options
             "/(?<=its option ')(\\w+)' is unknown; (.*)$/D",
             static function (array $found) use ($inDsn): string {
                 $near = Nearest::of($found[1], $inDsn);
-                $cure = $near === [] ? "$found[2], and of the transport " . implode(', ', $inDsn) : 'did you mean ' . implode(' or ', $near) . '?';
+                $cure = $near === []
+                    ? "$found[2], and of the transport " . implode(', ', $inDsn)
+                    : 'did you mean ' . implode(' or ', $near) . '?';
 
                 return "$found[1]' is unknown; $cure";
             },
