@@ -70,6 +70,8 @@ final class HintsTest extends TestCase
         $this->assertSays(2, "delayqueue: --at=x is not a moment\n", 'push 1 --at=x');
         $this->assertSays(2, "delayqueue: --expires=EST is neither a duration nor a moment\n", 'push 1 --expires=EST');
         $this->assertCount(0, $this->delayQueue());
+        $words = "its option 'prefx' is unknown; give it by --prefix";
+        $this->assertSays(2, "delayqueue: dsn must be a valid DSN, $words\n", 'stats --dsn=redis://h?prefx=a');
         $this->assertSame(0, $this->says('push 1 --at=now')[0]);
         $folder = '--dir=' . sys_get_temp_dir() . '/delayqueue-' . getmypid();
         $this->assertSays(2, "delayqueue: --port must be a whole number from 0 to 65535\n", "serve $folder --port=99999");
