@@ -37,6 +37,33 @@ final class DumpTest extends TestCase
         $this->assertSame([0 => false, 1 => false], iterator_to_array((new Load())->lines($lines)), 'where they came from');
     }
 
+    public function testADumpOfSeveralQueuesHasOneEndAndLoadTellsWhatIsMissing(): void
+    {
+        [$one, $other] = [$this->delayQueue('one'), $this->delayQueue('other')];
+        $one->push(1, id: 'a');
+        $other->pushOnce([['receipt' => 'outbox/1', 'payload' => 2, 'id' => 'b']]);
+        $lines = iterator_to_array(Dump::lines([$one, $other]));
+        $this->assertCount(4, $lines);
+        preg_match_all('/"dump":"(\w+)"/', implode($lines), $dumps);
+        $this->assertCount(4, $dumps[1], 'each line tells of which dump it is');
+        $this->assertCount(1, array_unique($dumps[1]));
+
+        $load = new Load();
+        $this->assertSame([], $this->missing($load, $lines));
+        $this->assertCount(1, $this->missing($load, array_slice($lines, 0, 3)));
+        $this->assertCount(1, $this->missing($load, array_slice($lines, 2)));
+        $this->assertCount(1, $this->missing($load, []));
+        $this->assertSame([], $this->missing($load, [...Dump::lines([])]), 'a dump of no queues is whole');
+    }
+
+    /** @return list<string> */
+    private function missing(Load $load, array $lines): array
+    {
+        iterator_to_array($load->lines($lines));
+
+        return $load->missing();
+    }
+
     public function testAJobThatStaysIsThereOnceWhateverComesAndGoes(): void
     {
         foreach ([$this->delayQueue('orders'), $this->delayQueue('spread', ['partitions' => 3]), new InMemoryQueue('orders')] as $queue) {

@@ -210,10 +210,10 @@ final class LoadTest extends TestCase
 
         foreach (['forwards' => $lines, 'backwards' => array_reverse($lines)] as $into => $dump) {
             $soonFree = array_search('{"queue":"orders","takenId":"soonFree"', array_map(static fn (string $line): string => explode(',"until"', $line)[0], $dump), true);
-            $answers = array_fill(0, 5, true);
+            $answers = array_fill($into === 'forwards' ? 0 : 1, 5, true); // the end has none
             $answers[$soonFree] = false;
             $this->assertSame($answers, iterator_to_array((new Load())->lines($dump, $into)), 'one id is free by now');
-            $this->assertSame(array_fill(0, 5, false), iterator_to_array((new Load())->lines($dump, $into)));
+            $this->assertSame(array_map(static fn (): bool => false, $answers), iterator_to_array((new Load())->lines($dump, $into)));
             foreach ([1, 4] as $partitions) {
                 $other = $this->delayQueue($into, ['partitions' => $partitions]);
                 $known = $other->pushOnce([['receipt' => 'outbox/1', 'payload' => 1, 'id' => 'a'], ['receipt' => "bytes \xFF", 'payload' => 2, 'id' => 'b']]);
@@ -224,7 +224,7 @@ final class LoadTest extends TestCase
             $this->assertEqualsWithDelta($queue->takenIds()[0]['until'], $other->takenIds()[0]['until'], 10);
             $again = implode("\n", [...Dump::lines($other)]);
             $this->assertStringNotContainsString('load/', $again, 'these are of this queue alone');
-            $this->assertSame(4, substr_count($again, "\n") + 1);
+            $this->assertSame(5, substr_count($again, "\n") + 1, 'with the end');
         }
     }
 
@@ -241,7 +241,7 @@ final class LoadTest extends TestCase
             }
             $lines[] = $line;
         }
-        $this->assertCount(300, $lines);
+        $this->assertCount(301, $lines, 'with the end');
         $this->assertStringNotContainsString('early', implode($lines));
     }
 

@@ -6,6 +6,16 @@ const WRONG: usize = 3;
 /// Advice behind an unknown name: the nearest, else all.
 #[must_use]
 pub fn hint(word: &str, names: &[&str]) -> String {
+    let near = near(word, names);
+    match near.is_empty() {
+        true => format!("; there are {}", list(names, "and")),
+        false => format!("; did you mean {}?", list(&near, "or")),
+    }
+}
+
+/// The names that are nearest to the word, if they are near.
+#[must_use]
+pub fn near<'a>(word: &str, names: &[&'a str]) -> Vec<&'a str> {
     let word = word.to_ascii_lowercase();
     let distance = |name: &str| {
         let name = name.to_ascii_lowercase();
@@ -14,11 +24,7 @@ pub fn hint(word: &str, names: &[&str]) -> String {
     };
     let least = names.iter().map(|name| distance(name)).min().unwrap_or(usize::MAX);
     let is_near = least <= (word.len() / WRONG).max(1);
-    let near: Vec<&str> = names.iter().copied().filter(|name| is_near && distance(name) == least).collect();
-    match near.is_empty() {
-        true => format!("; there are {}", list(names, "and")),
-        false => format!("; did you mean {}?", list(&near, "or")),
-    }
+    names.iter().copied().filter(|name| is_near && distance(name) == least).collect()
 }
 
 fn list(names: &[&str], word: &str) -> String {

@@ -53,6 +53,7 @@ final class CliDashboardTest extends CliTestCase
             $this->assertSame(403, $this->ask("http://$this->listen$path")[0], $path);
         }
         $this->end($server);
+        $this->assertSame('', $server->errors(), "nothing of PHP's own server");
         $this->assertNotSame($url, $this->serve()[1], 'each run has a token of its own');
     }
 

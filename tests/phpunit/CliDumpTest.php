@@ -55,6 +55,37 @@ final class CliDumpTest extends CliTestCase
         $this->assertSame("0 loaded, 0 kept\n", $this->cliExpecting(0, 'load', '/dev/null'));
     }
 
+    public function testLoadWarnsWhereLinesOfADumpAreMissing(): void
+    {
+        $this->queue()->pushMany(array_fill(0, 5, ['payload' => 1]));
+        (new DelayQueue('other', $this->redis->dsn()))->push(2);
+        $whole = $this->dump('whole.ndjson', '--all');
+        $lines = file($whole);
+        $this->assertMatchesRegularExpression('/^{"end":true,"lines":6,"dump":"\w+"}$/', $lines[6]);
+        preg_match('/"dump":"(\w+)"/', $lines[6], $found);
+        $end = "the last line of dump $found[1] is missing";
+        $other = (string) file_get_contents($this->dump('other.ndjson', '--queue=other'));
+        $inputs = [
+            'whole' => [implode($lines), null],
+            'another order' => [implode(array_reverse($lines)), null],
+            'twice' => [implode($lines) . implode($lines), null],
+            'two dumps' => [$other . implode($lines), null],
+            'cut behind the first queue' => [implode(array_slice($lines, 0, 5)), $end],
+            'cut before the last line' => [implode(array_slice($lines, 0, 6)), $end],
+            'two dumps, one cut' => [implode(array_slice($lines, 0, 6)) . $other, $end],
+            'a line away' => [implode(array_slice($lines, 1)), "dump $found[1] had 6 lines, and 5 of them are here"],
+            'empty' => ['', 'it is empty'],
+            'lines of somebody else' => [str_replace(",\"dump\":\"$found[1]\"", '', $lines[0]), null],
+        ];
+        foreach ($inputs as $name => [$input, $warning]) {
+            $result = $this->cli('load', $this->file('input.ndjson', $input));
+            $this->assertSame(0, $result->exitCode, $name . $result->errors);
+            $warning === null
+                ? $this->assertSame('', $result->errors, $name)
+                : $this->assertStringContainsString("delayqueue: warning: {$this->file('input.ndjson')} may not be whole: $warning", $result->errors, $name);
+        }
+    }
+
     public function testProgressIsOnStandardErrorOfATerminalAlone(): void
     {
         $this->queue()->pushMany(array_fill(0, 500, ['payload' => 1]));
@@ -71,7 +102,7 @@ final class CliDumpTest extends CliTestCase
         $this->assertMatchesRegularExpression('/ \[=+>?-*\] +\d+%, .* left/', $dumping);
         $this->assertStringEndsWith($gone, $dumping, 'it leaves no trace');
         $this->assertDoesNotMatchRegularExpression('/\e\[[\d;]*m/', $dumping, 'no colours');
-        $this->assertCount(500, file($file));
+        $this->assertCount(501, file($file), 'with the end');
         $this->assertStringStartsWith('{"', $onTerminal('delayqueue dump'), 'not between the lines of a dump');
         $this->assertSame('', $onTerminal("delayqueue dump -q > $file.quiet"));
 
@@ -120,7 +151,7 @@ final class CliDumpTest extends CliTestCase
     {
         $this->queue()->push(1, id: 'a', delay: 60);
         $dump = $this->dump('a.ndjson');
-        $good = (string) file_get_contents($dump);
+        $good = (string) strtok((string) file_get_contents($dump), "\n");
         $this->queue()->purge();
         $with = static fn (string $json): string => json_encode(array_replace(json_decode($good, true), ['id' => 'b'], json_decode($json, true)));
         $lines = [
@@ -132,7 +163,7 @@ final class CliDumpTest extends CliTestCase
             $with('{"headers": {"a b": "c"}}') => 'headers', $with('{"queue": "a b"}') => 'queue', $with('{"id": ""}') => 'id must',
         ];
         foreach ($lines as $line => $words) {
-            file_put_contents($dump, "$good\n$line\n");
+            file_put_contents($dump, "$good\n\n$line\n");
             $errors = $this->cliExpecting(1, 'load', $dump);
             $this->assertStringContainsString('line 3 ', $errors);
             $this->assertStringContainsString($words, $errors);
@@ -236,6 +267,9 @@ final class CliDumpTest extends CliTestCase
         $jobs = [];
         foreach (file($file) as $line) {
             $job = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
+            if (isset($job['end'])) {
+                continue;
+            }
             $jobs[$job['id']] = array_diff_key($job, ['queue' => true, 'dump' => true]);
         }
 

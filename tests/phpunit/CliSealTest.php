@@ -174,7 +174,7 @@ final class CliSealTest extends CliTestCase
     public function testADumpWithAWrongSealIsRefused(): void
     {
         $this->sealing('2030')->push(1, id: 'a', delay: 60);
-        $line = json_decode($this->cliExpecting(0, 'dump'), true, flags: JSON_THROW_ON_ERROR);
+        $line = json_decode((string) strtok($this->cliExpecting(0, 'dump'), "\n"), true, flags: JSON_THROW_ON_ERROR);
         foreach (['x', [], ['alg' => 'a', 'key' => 'k'], ['alg' => 'a', 'key' => 'k', 'tag' => 1], ['alg' => 'a', 'key' => 'k', 'tag' => '', 'more' => '']] as $seal) {
             $dump = $this->write('dump', json_encode(['seal' => $seal] + $line, JSON_THROW_ON_ERROR));
             $this->assertStringContainsString('"seal"', $this->cliExpecting(1, 'load', $dump));

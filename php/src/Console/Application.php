@@ -18,13 +18,12 @@ use DelayQueue\WorkerOrder;
 use Symfony\Component\Console\Application as SymfonyApplication;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Command\ListCommand as SymfonyListCommand;
+use Symfony\Component\Console\Exception\CommandNotFoundException;
 use Symfony\Component\Console\Exception\ExceptionInterface;
 use Symfony\Component\Console\Input\ArgvInput;
 use Symfony\Component\Console\Input\ArrayInput;
 use Symfony\Component\Console\Input\InputDefinition;
 use Symfony\Component\Console\Input\InputInterface;
-use Symfony\Component\Console\Output\ConsoleOutput;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 use Throwable;
 
@@ -40,6 +39,11 @@ final class Application extends SymfonyApplication
           4  Redis was reached and refused
           5  the database cannot be reached or refuses, or a table is missing or of another version
         TEXT;
+
+    /** Symfony's hidden command that completes a line. */
+    private const COMPLETE = '_complete';
+
+    private bool $isCompleting = false;
 
     public function __construct()
     {
@@ -66,12 +70,16 @@ final class Application extends SymfonyApplication
     /** Runs what the command line says and returns the exit code. */
     public static function main(): int
     {
-        $output = new ConsoleOutput();
+        self::keepStandardStreams();
+        $output = new StandardOutput();
         $input = new ArgvInput();
         $application = new self();
         try {
             return $application->run($input, $output);
         } catch (Throwable $error) {
+            if ($error instanceof StreamError && $error->isBrokenPipe()) {
+                return ExitCode::PIPE;
+            }
             // Also where the options could not be read.
             $input->getParameterOption('--log') === Format::JSON ? Notices::complain($output, $error) : self::complain($output, $error);
 
@@ -79,10 +87,24 @@ final class Application extends SymfonyApplication
         }
     }
 
+    /**
+     * Takes the places of standard streams that are closed. Otherwise the connection to Redis would get one of their
+     * numbers, and Redis what is printed.
+     */
+    private static function keepStandardStreams(): void
+    {
+        static $kept = [];
+        foreach (['stdin', 'stdout', 'stderr'] as $name) {
+            if (@fopen("php://$name", 'r') === false) {
+                $kept[] = fopen('/dev/null', 'r');
+            }
+        }
+    }
+
     /** One line on standard error, and with -v where it came from. */
     public static function complain(OutputInterface $output, Throwable $error): void
     {
-        $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+        $errors = Format::errors($output);
         $errors->writeln('delayqueue: ' . Failure::line($error), OutputInterface::OUTPUT_RAW | OutputInterface::VERBOSITY_QUIET);
         if ($output->isVerbose()) {
             $errors->writeln(Failure::trace($error), OutputInterface::OUTPUT_RAW);
@@ -101,19 +123,34 @@ final class Application extends SymfonyApplication
         if ($name === null && !$input->hasParameterOption(['--version', '-V'], true)) {
             $input = new ArrayInput(['command' => OverviewCommand::NAME]);
         } elseif ($name !== null) {
+            $this->isCompleting = $name === self::COMPLETE;
             $this->find($name); // refuses an unknown one; Symfony would ask on a terminal, and end with 1
         }
 
         return parent::doRun($input, $output);
     }
 
-    /** An unknown option is told with those that may be meant. */
+    /** While a shell completes a line, Symfony's command for that finds the commands here. */
+    public function find(string $name): Command
+    {
+        try {
+            $command = parent::find($name);
+        } catch (CommandNotFoundException $error) {
+            throw UnknownCommand::explain($error, $name);
+        }
+
+        $isInner = $this->isCompleting && $command->getName() !== self::COMPLETE;
+
+        return $isInner ? new CompletingCommand($command) : $command;
+    }
+
+    /** Errors about options and arguments say what may be meant. */
     protected function doRunCommand(Command $command, InputInterface $input, OutputInterface $output): int
     {
         try {
             return parent::doRunCommand($command, $input, $output);
         } catch (ExceptionInterface $error) {
-            throw UnknownOption::explain($error, $command);
+            throw UsageHint::explain($error, $command);
         }
     }
 

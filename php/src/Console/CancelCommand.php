@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
@@ -45,33 +46,36 @@ final class CancelCommand extends Command
         if ($group === null && $input->getOption('reserved')) {
             throw new UsageException('--reserved goes with --group: a job that is named is cancelled in any state');
         }
+        $isSearch || SearchOptions::refuse($input);
         $target = new Target($input);
         if ($isSearch) {
-            return self::cancelFound($target, $input, $output);
+            return self::cancelFound($target->existing(), $input, $output);
         }
-        SearchOptions::refuse($input);
-        $cancelled = $group === null ? $target->queue()->cancel(...$ids) : self::cancelGroup($target, $group, $input, $output);
+        $cancelled = $group === null
+            ? $target->queue()->cancel(...$ids)
+            : self::cancelGroup($target->existing(), $group, $input, $output);
+        $cancelled > 0 || $target->refuseUnknown($target->name());
         Format::raw($output, "$cancelled cancelled");
 
         return $cancelled > 0 ? ExitCode::OK : ExitCode::FAILED;
     }
 
-    private static function cancelFound(Target $target, InputInterface $input, OutputInterface $output): int
+    private static function cancelFound(DelayQueue $queue, InputInterface $input, OutputInterface $output): int
     {
         $states = SearchOptions::states($input);
-        $queue = $target->queue();
         $search = SearchOptions::search($input, $queue, $states);
-        $target->refuseUnknown($queue->name());
         $work = new BulkWork($input, $output, $queue, $states);
         $work->confirm($search);
 
         return $work->run($search, 'cancelled', $search->cancel(...)) > 0 ? ExitCode::OK : ExitCode::FAILED;
     }
 
-    private static function cancelGroup(Target $target, string $group, InputInterface $input, OutputInterface $output): int
-    {
-        $queue = $target->queue();
-        $target->refuseUnknown($queue->name());
+    private static function cancelGroup(
+        DelayQueue $queue,
+        string $group,
+        InputInterface $input,
+        OutputInterface $output,
+    ): int {
         $isReserved = $input->getOption('reserved');
         $stats = $queue->groupStats($group); // a name that is none is told before the question
         Confirmation::ask($input, $output, static function () use ($queue, $group, $isReserved, $stats): string {

@@ -24,8 +24,11 @@ final class CheckCommand extends Command
         try {
             return parent::run($input, $output);
         } catch (Throwable $error) {
+            if ($error instanceof StreamError && $error->isBrokenPipe()) {
+                throw $error;
+            }
             // Elsewhere wrong usage is 2, which Nagios takes for an alarm.
-            Application::complain($output, UnknownOption::explain($error, $this));
+            Application::complain($output, UsageHint::explain($error, $this));
 
             return Level::Unknown->exitCode();
         }

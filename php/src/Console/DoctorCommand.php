@@ -29,7 +29,10 @@ final class DoctorCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $format = Format::of($input);
-        $findings = (new Target($input))->queue()->doctor(repair: $input->getOption('repair'));
+        $target = new Target($input);
+        // Where nobody names a queue, it is about the server, which may have none yet.
+        $queue = $target->named() === [] ? $target->queue() : $target->existing();
+        $findings = $queue->doctor(repair: $input->getOption('repair'));
         if ($format === Format::JSON) {
             Format::json($output, $findings);
         } else {

@@ -45,6 +45,6 @@ final class DrainCommand extends Command
         $handler = $log->watch($queue, $handler);
         $handler instanceof Chunk ? $handler->consume($queue, maxJobs: $limit, stopWhenEmpty: true) : $queue->drain($handler, $limit);
 
-        return ExitCode::OK;
+        return $log->hasLost() ? ExitCode::FAILED : ExitCode::OK;
     }
 }

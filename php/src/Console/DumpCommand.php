@@ -34,6 +34,8 @@ final class DumpCommand extends Command
                 Receipts of pushOnce(), and ids that are taken for some time, are lines behind the jobs; limits, with --limits, are lines before them.
                 Pauses are in no dump.
 
+                The last line says that the dump is whole: load warns where it is missing.
+
                 Sealed jobs are dumped as they are stored, and need no keys; they can only be loaded into a queue of the same name and prefix.
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }
@@ -55,11 +57,14 @@ final class DumpCommand extends Command
             $output, static fn (): int => array_sum(array_map(static fn (string $name): int => count($open($name)), $names)), 'lines',
         );
         try {
-            foreach ($names as $name) {
-                foreach (Dump::lines($open($name, $options), $input->getOption('limits')) as $line) {
-                    Format::raw($output, $line);
-                    $progress?->advance();
+            $queues = static function () use ($names, $open, $options): iterable {
+                foreach ($names as $name) {
+                    yield $open($name, $options);
                 }
+            };
+            foreach (Dump::lines($queues(), $input->getOption('limits')) as $line) {
+                Format::raw($output, $line);
+                $progress?->advance();
             }
         } finally {
             $progress?->clear();

@@ -27,6 +27,9 @@ final class ExitCode
     /** A worker ended for another process to take its place: EX_TEMPFAIL of sysexits.h. */
     public const RESTART = 75;
 
+    /** The reader of standard output has ended, as shells say of programs that SIGPIPE has ended. */
+    public const PIPE = 141;
+
     /** The extension ended a process whose handler did not stop in time. */
     public const STUCK = 124;
 }

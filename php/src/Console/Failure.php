@@ -40,6 +40,8 @@ final class Failure
             $message = (string) preg_replace('/^DelayQueue\\\\Backoff::parse\(\): Argument #1 \(\$text\)/', 'backoff', $message);
             $message = (string) preg_replace('/^DelayQueue(?:\\\\GroupLimits)?::\w+\(\): /', '', $message);
             $message = (string) preg_replace('/\bargument #\d+ \(\$(\w+)\)/', '$1', $message);
+            $beside = "/'(\w+)' is an option of the queue, and stands beside the DSN$/D";
+            $message = (string) preg_replace($beside, 'give it by --$1', $message);
             $message = self::withCureOfCommandLine($message);
         }
         $message = (string) preg_replace('/\s*\R\s*/', ' ', trim($message));

@@ -41,9 +41,7 @@ final class ForgetReceiptsCommand extends Command
         if (($names === []) !== Receipts::areChosen($input)) {
             throw new UsageException('give names, or --starting-with or --older-than');
         }
-        $target = new Target($input);
-        $queue = $target->queue();
-        $target->refuseUnknown($queue->name());
+        $queue = (new Target($input))->existing();
         $receipts = $names ?: Receipts::of($queue, $input);
         if ($names === []) {
             $number = count($receipts);

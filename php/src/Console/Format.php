@@ -10,6 +10,7 @@ use Symfony\Component\Console\Formatter\OutputFormatter;
 use Symfony\Component\Console\Helper\Table;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
+use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 /** Lists for people, and for programs. */
@@ -61,6 +62,18 @@ final class Format
     public static function marked(OutputInterface $output, string $colour, string $word, string $rest): void
     {
         $output->writeln("<fg=$colour>$word</>" . OutputFormatter::escape(Text::printable($rest)));
+    }
+
+    /** Standard error, for what is no result. */
+    public static function errors(OutputInterface $output): OutputInterface
+    {
+        return $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+    }
+
+    /** A line for people on standard error, since it is no result: for example that there is nothing to list. */
+    public static function note(OutputInterface $output, string $text): void
+    {
+        self::line(self::errors($output), $text);
     }
 
     /** Text as it is, whatever it contains. */

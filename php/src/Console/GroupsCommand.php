@@ -38,13 +38,15 @@ final class GroupsCommand extends Command
     {
         $format = Format::of($input);
         $limit = Number::of($input->getOption('limit'), '--limit', 1);
-        $target = new Target($input);
-        $queue = $target->queue();
-        $target->refuseUnknown($queue->name());
+        $queue = (new Target($input))->existing();
         $facts = self::facts($queue, $input->getArgument('group') ?: $queue->groups($limit, $input->getOption('after')));
         if ($format === Format::JSON) {
             Format::json($output, $facts);
-        } elseif ($facts !== []) {
+        } elseif ($facts === []) {
+            $after = $input->getOption('after');
+            $which = $after === '' ? '' : " behind $after";
+            Format::note($output, "there are no groups with waiting or reserved jobs$which in queue {$queue->name()}");
+        } else {
             Format::table($output, ['group', 'waiting', 'reserved', 'next turn', 'limits', ''], array_map(self::row(...), $facts));
         }
 

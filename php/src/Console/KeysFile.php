@@ -14,16 +14,8 @@ final class KeysFile
      */
     public static function read(string $path): array
     {
-        // PHP opens more than files.
-        $stream = str_contains($path, '://') ? false : @fopen($path, 'r');
-        if ($stream === false) {
-            throw new UsageException("cannot read the keys file $path");
-        }
-        if (((int) (fstat($stream)['mode'] ?? 0) & 0o077) !== 0) {
-            throw new UsageException("other users have rights to the keys file $path: chmod 600 it");
-        }
         $keys = [];
-        for ($number = 1; ($line = fgets($stream)) !== false; $number++) {
+        foreach (PrivateFile::lines($path, 'keys file') as $number => $line) {
             $line = trim($line);
             if ($line === '' || $line[0] === '#') {
                 continue;

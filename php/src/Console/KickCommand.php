@@ -39,8 +39,6 @@ final class KickCommand extends Command
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
-        $target = new Target($input);
-        $queue = $target->queue();
         $ids = $input->getArgument('id');
         $max = Number::orNull($input->getOption('max'), '--max', 1);
         $reset = !$input->getOption('keep-attempts');
@@ -48,19 +46,22 @@ final class KickCommand extends Command
         if (($ids !== []) + ($max !== null) + $isSearch !== 1) {
             throw new UsageException('give ids, or --max=N for the N oldest, or options of a search');
         }
+        $isSearch || SearchOptions::refuse($input);
+        $target = new Target($input);
         if ($isSearch) {
-            return self::kickFound($target, $queue, $input, $output);
+            return self::kickFound($target->existing(), $input, $output);
         }
-        SearchOptions::refuse($input);
+        $queue = $target->queue();
         $kicked = $max !== null
             ? $queue->kick($max, $reset)
             : count(array_filter($ids, static fn (string $id): bool => $queue->kickJob($id, $reset)));
+        $kicked > 0 || $target->refuseUnknown($queue->name());
         Format::raw($output, "$kicked kicked");
 
         return $kicked > 0 ? ExitCode::OK : ExitCode::FAILED;
     }
 
-    private static function kickFound(Target $target, DelayQueue $queue, InputInterface $input, OutputInterface $output): int
+    private static function kickFound(DelayQueue $queue, InputInterface $input, OutputInterface $output): int
     {
         $states = SearchOptions::states($input) ?: [State::Buried];
         $spread = $input->getOption('spread');
@@ -71,7 +72,6 @@ final class KickCommand extends Command
             throw new UsageException($spread === null ? 'only buried and delayed jobs are kicked' : '--spread is for buried jobs');
         }
         $search = SearchOptions::search($input, $queue, $states);
-        $target->refuseUnknown($queue->name());
         $kick = static fn (callable $progress): int => $search->kick($spread, !$input->getOption('keep-attempts'), $progress);
 
         return (new BulkWork($input, $output, $queue, $states))->run($search, 'kicked', $kick) > 0 ? ExitCode::OK : ExitCode::FAILED;

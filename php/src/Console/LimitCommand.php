@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-use DelayQueue;
 use DelayQueue\GroupLimits;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
@@ -25,7 +24,7 @@ final class LimitCommand extends Command
     protected function configure(): void
     {
         $value = InputOption::VALUE_REQUIRED;
-        $this->setDescription('Sets the limits of a group, of all other groups, or of a queue; shows them, or forgets them')
+        $this->setDescription('Sets, forgets or shows the limits of a group, of all other groups, or of a queue')
             ->addArgument('group', InputArgument::OPTIONAL, 'The group that has these limits of its own')
             ->addOption('others', null, InputOption::VALUE_NONE, 'Each group that has no limits of its own')
             ->addOption('total', null, InputOption::VALUE_NONE, 'All jobs of the queue together: --concurrency, --rate and --burst')
@@ -63,13 +62,15 @@ final class LimitCommand extends Command
         $target = new Target($input);
         $queue = $target->queue();
         $input->getOption('create') || $target->refuseUnknown($queue->name());
-        if (!$isChange) {
-            self::show($output, $format, $queue, $group, $isOthers, $isTotal);
-        } elseif ($isTotal) {
+        if ($isChange && $isTotal) {
             $queue->limitQueue($limits?->concurrency, $limits?->rate, $limits?->burst);
-        } else {
+        } elseif ($isChange) {
             $queue->limitGroups($group, $limits);
         }
+        // Of a change what was set: to read limits is a further right.
+        $groups = $limits === null ? [] : [(string) $group => $limits];
+        $all = $isChange ? ['queue' => $limits, 'others' => $limits, 'groups' => $groups] : $queue->limits();
+        self::show($output, $format, $queue->name(), $all, $group, $isOthers, $isTotal);
 
         return ExitCode::OK;
     }
@@ -103,9 +104,16 @@ final class LimitCommand extends Command
         );
     }
 
-    private static function show(OutputInterface $output, string $format, DelayQueue $queue, ?string $group, bool $isOthers, bool $isTotal): void
-    {
-        $all = $queue->limits();
+    /** @param array{queue: ?GroupLimits, others: ?GroupLimits, groups: array<GroupLimits>} $all */
+    private static function show(
+        OutputInterface $output,
+        string $format,
+        string $queue,
+        array $all,
+        ?string $group,
+        bool $isOthers,
+        bool $isTotal,
+    ): void {
         $shown = match (true) {
             $group !== null => ['groups' => array_intersect_key($all['groups'], [$group => true])],
             $isOthers => ['others' => $all['others']],
@@ -125,8 +133,17 @@ final class LimitCommand extends Command
         foreach ($shown['groups'] as $name => $limits) {
             $rows[] = ["group $name", LimitsView::toText($limits)];
         }
-        if ($rows !== []) {
-            Format::table($output, ['of', 'limits'], $rows);
+        if ($rows === []) {
+            $whose = match (true) {
+                $group !== null => "group $group has no limits of its own",
+                $isOthers => 'groups without limits of their own have none',
+                $isTotal => 'there are no limits of all jobs together',
+                default => 'no limits are set',
+            };
+            Format::note($output, "$whose in queue $queue");
+
+            return;
         }
+        Format::table($output, ['of', 'limits'], $rows);
     }
 }

@@ -28,7 +28,7 @@ final class LoadCommand extends Command
 
                 The command restores jobs with their past, receipts, and ids that are taken for some time. It restores a job that was held as if its
                 lease had run out. It sets limits that the dump has, and keeps those that the queue has already. At a line that it cannot load it ends and
-                names the line.
+                names the line. It warns where lines of a dump are missing, such as its last one.
 
                 Sealed jobs are stored as the dump has them, which needs no keys; others are sealed if there are keys.
 
@@ -43,21 +43,28 @@ final class LoadCommand extends Command
     {
         $target = new Target($input);
         $into = $target->named() === [] ? null : $target->queue()->name();
-        $stream = self::open($input->getArgument('file') ?? '-');
+        $file = $input->getArgument('file') ?? '-';
+        [$name, $stream] = $file === '-' ? ['standard input', STDIN] : [$file, self::open($file)];
         $load = new Load($target->dsn(), $target->options());
         $size = fstat($stream)['size'] ?? 0; // of a pipe: 0
         $progress = new TerminalProgress($output, static fn (): int => $size, 'lines');
         $loaded = $not = 0;
         try {
-            foreach ($load->lines(self::lines($stream), $into) as $isNew) {
+            foreach ($load->lines(Streams::lines($stream), $into) as $isNew) {
                 $isNew ? $loaded++ : $not++;
                 $size > 0 ? $progress->to(min($size, (int) ftell($stream))) : $progress->advance();
             }
         } catch (LineException $error) {
             $why = $error->getPrevious() === null ? '' : Failure::line($error->getPrevious());
             throw new NothingDone("line $error->key cannot be loaded: $why (" . self::counts($load, $loaded, $not) . ' before it)', 0, $error);
+        } catch (StreamError $error) {
+            $counts = self::counts($load, $loaded, $not);
+            throw new NothingDone("cannot read $name: {$error->getMessage()} ($counts before that)", 0, $error);
         } finally {
             $progress->clear();
+        }
+        foreach ($load->missing() as $what) {
+            Format::line(Format::errors($output), "delayqueue: warning: $name may not be whole: $what");
         }
         Format::raw($output, self::counts($load, $loaded, $not));
         if ($loaded + $not > 0) {
@@ -78,20 +85,10 @@ final class LoadCommand extends Command
     /** @return resource */
     private static function open(string $file)
     {
-        $stream = $file === '-' ? STDIN : @fopen($file, 'r');
-
-        return $stream === false ? throw new UsageException("cannot read $file") : $stream;
-    }
-
-    /**
-     * @param resource $stream
-     *
-     * @return iterable<int, string> by their numbers
-     */
-    private static function lines($stream): iterable
-    {
-        for ($number = 1; ($line = fgets($stream)) !== false; $number++) {
-            yield $number => $line;
+        try {
+            return Streams::open($file);
+        } catch (StreamError $error) {
+            throw new UsageException("cannot read $file: {$error->getMessage()}", 0, $error);
         }
     }
 }

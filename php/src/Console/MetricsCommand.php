@@ -40,9 +40,7 @@ final class MetricsCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $listen = $input->getOption('listen');
-        if (!preg_match('/^(\[[\da-f:.]+]|[^:\/\s]+):[1-9]\d{0,4}$/iD', $listen)) {
-            throw new UsageException("--listen must be an address and a port, such as 127.0.0.1:9637, not $listen");
-        }
+        Listen::host($listen, '--listen', 9637);
         $socket = @stream_socket_server("tcp://$listen", $code, $why);
         if ($socket === false) {
             throw new NothingDone("cannot listen on $listen: $why");

@@ -65,10 +65,21 @@ final class Moment
     private static function parse(string $text): ?DateTimeImmutable
     {
         // PHP takes nothing for now.
-        $moment = trim($text) === '' || self::isUnixTime($text) ? false : date_create_immutable($text);
+        $isNone = trim($text) === '' || self::isUnixTime($text) || self::isZone($text);
+        $moment = $isNone ? false : date_create_immutable($text);
 
         // PHP takes 31 February for 3 March, with a warning.
         return $moment === false || (DateTimeImmutable::getLastErrors()['warning_count'] ?? 0) > 0 ? null : $moment;
+    }
+
+    /** PHP takes a time zone alone for now, and a single letter is one. */
+    private static function isZone(string $text): bool
+    {
+        $parts = date_parse($text);
+
+        $isDateless = $parts['year'] === false && $parts['hour'] === false && !isset($parts['relative']);
+
+        return $parts['is_localtime'] && $isDateless;
     }
 
     /** PHP takes some for an hour, a minute, a second and a year. */

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue;
+use DelayQueue\ServerException;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -32,14 +34,30 @@ final class PauseCommand extends Command
         [$for, $group] = [$input->getOption('for'), $input->getOption('group')];
         foreach ($target->names() as $name) {
             $target->open($name)->pause($for, $group);
-            Format::line($output, $name . ($group === null ? '' : ", group $group") . ': paused ' . self::end(Duration::orNull($for, '--for')));
+            Format::line($output, self::name($name, $group) . ': paused ' . self::end(Duration::orNull($for, '--for')));
         }
 
         return ExitCode::OK;
     }
 
+    /** Whether it is closed now; null: the user may not look. */
+    public static function isPaused(DelayQueue $queue, ?string $group): ?bool
+    {
+        try {
+            return $queue->isPaused($group);
+        } catch (ServerException) {
+            return null;
+        }
+    }
+
+    /** The name of the queue, and of the group if only that is meant. */
+    public static function name(string $queue, ?string $group): string
+    {
+        return $queue . ($group === null ? '' : ", group $group");
+    }
+
     /** By the clock of this host, which is the clock of the reader: the pause has just begun. */
-    private static function end(?float $seconds): string
+    public static function end(?float $seconds): string
     {
         return $seconds === null ? 'until resume' : 'for ' . Text::length($seconds) . ', until ' . Text::moment(microtime(true) + $seconds);
     }

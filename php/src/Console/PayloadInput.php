@@ -9,7 +9,6 @@ use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 /** The payload of push and update. */
@@ -48,10 +47,14 @@ final class PayloadInput
     {
         [$read, $none] = [[STDIN], []];
         if (@stream_select($read, $none, $none, 1) === 0) {
-            $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+            $errors = Format::errors($output);
             Format::raw($errors, 'delayqueue: waiting for the payload on standard input');
         }
 
-        return (string) stream_get_contents(STDIN);
+        try {
+            return Streams::contents(STDIN);
+        } catch (StreamError $error) {
+            throw new NothingDone("cannot read the payload from standard input: {$error->getMessage()}", 0, $error);
+        }
     }
 }

@@ -31,6 +31,12 @@ final class QueueChoice
         return array_values(array_filter($this->words, static fn (string $word): bool => !self::isPattern($word)));
     }
 
+    /** @return list<string> */
+    public function patterns(): array
+    {
+        return array_values(array_filter($this->words, self::isPattern(...)));
+    }
+
     /**
      * @param callable(): list<string> $known names of all queues, in their order
      *
@@ -38,7 +44,7 @@ final class QueueChoice
      */
     public function among(callable $known): array
     {
-        $patterns = array_filter($this->words, self::isPattern(...));
+        $patterns = $this->patterns();
         $found = $this->words !== [] && $patterns === [] ? [] : array_filter($known(), fn (string $name): bool => $this->words === [] || self::matches($patterns, $name));
         $names = array_values(array_unique([...$this->named(), ...$found]));
 
@@ -52,7 +58,7 @@ final class QueueChoice
             . "# TYPE delayqueue_queues_left_out gauge\ndelayqueue_queues_left_out $leftOut\n";
     }
 
-    /** @param array<string> $patterns */
+    /** @param list<string> $patterns */
     private static function matches(array $patterns, string $name): bool
     {
         foreach ($patterns as $pattern) {

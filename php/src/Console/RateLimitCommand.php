@@ -32,9 +32,14 @@ final class RateLimitCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $target = new Target($input);
+        [$for, $group] = [$input->getArgument('for'), $input->getOption('group')];
         $target->refuseUnknown(...$target->names());
         foreach ($target->names() as $name) {
-            $target->open($name)->rateLimit($input->getArgument('for'), $input->getOption('group'));
+            $queue = $target->open($name);
+            $or = PauseCommand::isPaused($queue, $group) === true ? ', or longer: it was closed already' : '';
+            $queue->rateLimit($for, $group);
+            $end = PauseCommand::end(Duration::of($for, 'the time'));
+            Format::line($output, PauseCommand::name($name, $group) . ": closed $end$or");
         }
 
         return ExitCode::OK;

@@ -32,12 +32,13 @@ final class ReceiptsCommand extends Command
     {
         $format = Format::of($input);
         $limit = Number::of($input->getOption('limit'), '--limit', 1);
-        $target = new Target($input);
-        $queue = $target->queue();
-        $target->refuseUnknown($queue->name());
+        $queue = (new Target($input))->existing();
         $receipts = Receipts::of($queue, $input, $limit);
         if ($format === Format::JSON) {
             Format::json($output, $receipts);
+        } elseif ($receipts === []) {
+            $which = Receipts::areChosen($input) ? ' that you look for' : '';
+            Format::note($output, "there are no receipts$which in queue {$queue->name()}");
         } else {
             array_map(static fn (string $receipt) => Format::line($output, $receipt), $receipts);
         }

@@ -33,21 +33,24 @@ final class RescheduleCommand extends Command
 
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
-        $target = new Target($input);
         $id = $input->getArgument('id');
         if (SearchOptions::areGiven($input)) {
-            return self::rescheduleFound($target, $input, $output);
+            return self::rescheduleFound($input, $output);
         }
         SearchOptions::refuse($input);
         $id === null && throw new UsageException('give the id of a job, or options of a search');
-        if (!$target->queue()->reschedule($id, Moment::of($input, $input->getArgument('delay')))) {
-            throw new NothingDone("there is no job $id in queue {$target->names()[0]}, or a worker holds it");
+        $target = new Target($input);
+        $queue = $target->queue();
+        if (!$queue->reschedule($id, Moment::of($input, $input->getArgument('delay')))) {
+            $target->refuseUnknown($queue->name());
+            throw new NothingDone("there is no job $id in queue {$queue->name()}, or a worker holds it");
         }
+        Format::note($output, "job $id is rescheduled");
 
         return ExitCode::OK;
     }
 
-    private static function rescheduleFound(Target $target, InputInterface $input, OutputInterface $output): int
+    private static function rescheduleFound(InputInterface $input, OutputInterface $output): int
     {
         if ($input->getArgument('delay') !== null) {
             throw new UsageException('with a search give the delay alone, and no id');
@@ -58,9 +61,8 @@ final class RescheduleCommand extends Command
         if (in_array(State::Reserved, $states, true)) {
             throw new UsageException('reserved jobs have their workers, and cannot be moved to a new time');
         }
-        $queue = $target->queue();
+        $queue = (new Target($input))->existing();
         $search = SearchOptions::search($input, $queue, $states);
-        $target->refuseUnknown($queue->name());
         $reschedule = static fn (callable $progress): int => $search->reschedule($delay, $progress);
 
         return (new BulkWork($input, $output, $queue, $states))->run($search, 'rescheduled', $reschedule) > 0 ? ExitCode::OK : ExitCode::FAILED;

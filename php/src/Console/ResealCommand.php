@@ -13,7 +13,6 @@ use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 final class ResealCommand extends Command
@@ -47,6 +46,7 @@ final class ResealCommand extends Command
     {
         $target = new Target($input);
         $first = array_key_first($target->keys() ?? throw new UsageException('reseal needs keys: --keys-file or DELAYQUEUE_KEYS_FILE'));
+        $target->refuseUnknown($input->getArgument('name'));
         $queue = $target->open($input->getArgument('name'));
         $moved = 0;
         for ($pass = 1; $pass <= self::PASSES; $pass++) {
@@ -56,7 +56,7 @@ final class ResealCommand extends Command
                 break;
             }
         }
-        $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+        $errors = Format::errors($output);
         foreach ($refused as $why) {
             Format::line($errors, $why);
         }

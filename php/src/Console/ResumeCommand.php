@@ -26,9 +26,13 @@ final class ResumeCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $target = new Target($input);
+        $group = $input->getOption('group');
         $target->refuseUnknown(...$target->names());
         foreach ($target->names() as $name) {
-            $target->open($name)->resume($input->getOption('group'));
+            $queue = $target->open($name);
+            $done = PauseCommand::isPaused($queue, $group) === false ? 'was not paused' : 'resumed';
+            $queue->resume($group);
+            Format::line($output, PauseCommand::name($name, $group) . ": $done");
         }
 
         return ExitCode::OK;

@@ -66,7 +66,17 @@ final class ScheduleFile
     {
         is_file($path) || throw new UsageException("there is no file $path");
         try {
-            $found = str_ends_with($path, '.json') ? self::json((string) file_get_contents($path)) : require $path;
+            $contents = Streams::contents(Streams::open($path));
+            $isJson = str_ends_with($path, '.json');
+            if (!$isJson && !str_contains($contents, '<?php')) {
+                // PHP would print it.
+                throw new UsageException("$path is not PHP, and the name of a file of JSON ends in .json");
+            }
+            $found = $isJson ? self::json($contents) : require $path;
+        } catch (StreamError $error) {
+            throw new UsageException("cannot read $path: {$error->getMessage()}", 0, $error);
+        } catch (UsageException $error) {
+            throw $error;
         } catch (JsonException $error) {
             throw new UsageException("$path is not JSON ({$error->getMessage()})", 0, $error);
         } catch (Throwable $error) {

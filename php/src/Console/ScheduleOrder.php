@@ -12,6 +12,17 @@ enum ScheduleOrder: string
     case Run = 'run';
     case Remove = 'remove';
 
+    /** In the past tense. */
+    public function done(): string
+    {
+        return match ($this) {
+            self::Pause => 'paused',
+            self::Resume => 'resumed',
+            self::Run => 'run',
+            self::Remove => 'removed',
+        };
+    }
+
     public function description(): string
     {
         return match ($this) {

@@ -40,7 +40,10 @@ final class ScheduleOrderCommand extends Command
             $done = $this->do($schedules, $name, $for);
             if (is_string($done)) {
                 Format::raw($output, $done);
-            } elseif ($done !== true) {
+            } elseif ($done === true) {
+                $length = $for === null ? '' : ' for ' . Text::length($for);
+                Format::line($output, "$name: {$this->order->done()}$length");
+            } else {
                 $missing[] = $name;
             }
         }

@@ -42,9 +42,10 @@ final class ScheduleQueue
         $this->target->refuseUnknown(...$this->target->named());
     }
 
-    /** @throws NothingDone always */
+    /** @throws NothingDone|UsageException always */
     public function refuse(string $schedule, string $or = ''): never
     {
+        $this->refuseUnknown();
         throw new NothingDone("there is no schedule $schedule in queue {$this->name()}$or");
     }
 }

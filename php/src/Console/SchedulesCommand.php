@@ -44,7 +44,9 @@ final class SchedulesCommand extends Command
         }
         if ($format === Format::JSON) {
             Format::json($output, array_map(ScheduleView::toArray(...), $schedules));
-        } elseif ($schedules !== []) {
+        } elseif ($schedules === []) {
+            Format::note($output, "there are no schedules in queue {$queue->name()}");
+        } else {
             Format::table($output, ['name', 'when', 'queue', 'next', 'last error'], array_map(ScheduleView::row(...), $schedules));
             $all = $queue->queue()->count();
             if (count($schedules) === $limit && $all > $limit) {

@@ -7,7 +7,6 @@ namespace DelayQueue\Console;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 /**
@@ -58,7 +57,7 @@ final class ServeCommand extends Command
         $directory = $folder->path;
         $given = array_filter(array_intersect_key($input->getOptions(), self::DEFAULTS), is_string(...));
         $options = $given + self::DEFAULTS;
-        $options['port'] = (string) Number::of($options['port'], '--port');
+        $options['port'] = (string) Number::of($options['port'], '--port', 0, Listen::LAST_PORT);
         if (!in_array($options['appendfsync'], ['everysec', 'always'], true)) {
             throw new UsageException('--appendfsync must be everysec or always');
         }
@@ -68,7 +67,7 @@ final class ServeCommand extends Command
             throw new UsageException("the path of the socket, $socket, is longer than " . self::LONGEST_SOCKET . ' bytes: take a shorter --dir');
         }
         $dsn = 'redis+unix://' . implode('/', array_map(rawurlencode(...), explode('/', $socket))) . '?db=0';
-        $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+        $errors = Format::errors($output);
         $lock = @fopen("$directory/serve.lock", 'c+') ?: throw new NothingDone("cannot write $directory/serve.lock");
         if (!flock($lock, LOCK_EX | LOCK_NB)) {
             if (!$input->getOption('daemon')) {
@@ -85,7 +84,11 @@ final class ServeCommand extends Command
             return ExitCode::OK;
         }
         ftruncate($lock, 0);
-        fwrite($lock, json_encode($options, JSON_THROW_ON_ERROR));
+        try {
+            Streams::write($lock, json_encode($options, JSON_THROW_ON_ERROR));
+        } catch (StreamError $error) {
+            throw new NothingDone("cannot write $directory/serve.lock: {$error->getMessage()}", 0, $error);
+        }
         if ($folder->close()) {
             $errors->writeln("delayqueue: other users could read the data in $directory; from now on they cannot", OutputInterface::OUTPUT_RAW);
         }

@@ -27,9 +27,14 @@ final class ShowCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $format = Format::of($input);
-        $target = new Target($input);
         $id = $input->getArgument('id');
-        $job = $target->queue()->peek($id) ?? throw new NothingDone("there is no job $id in queue {$target->names()[0]}; --queue names another one");
+        $target = new Target($input);
+        $queue = $target->queue();
+        $job = $queue->peek($id);
+        if ($job === null) {
+            $target->refuseUnknown($queue->name());
+            throw new NothingDone("there is no job $id in queue {$queue->name()}; --queue names another one");
+        }
         if ($format === Format::JSON) {
             Format::json($output, JobView::toArray($job));
         } else {

@@ -9,14 +9,13 @@ use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 final class StatsCommand extends Command
 {
     /** Most queues, unless told otherwise. */
     public const LIMIT = 1000;
-    private const PROMETHEUS = 'prometheus';
+    public const PROMETHEUS = 'prometheus';
 
     public function __construct()
     {
@@ -52,6 +51,10 @@ final class StatsCommand extends Command
         $anywhere = $target->anywhere();
         $named = $choice->named();
         $target->refuseUnknown(...$named);
+        foreach (UnknownQueue::patterns($target, $choice) as $why) {
+            // Programs get an empty list.
+            $format === Format::TEXT ? throw new UsageException($why) : Format::note($output, $why);
+        }
         do {
             $stats = [];
             [$names, $leftOut] = $choice->among($anywhere->queues(...));
@@ -67,7 +70,7 @@ final class StatsCommand extends Command
             if ($format === self::PROMETHEUS) {
                 $output->write(QueueChoice::metric($leftOut), false, OutputInterface::OUTPUT_RAW);
             } elseif ($leftOut > 0) {
-                $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+                $errors = Format::errors($output);
                 $errors->writeln("queues left out: $leftOut; name some, such as \"mail-*\", or raise --limit");
             }
         } while ($pause !== null && usleep((int) ($pause * 1e6)) === null);

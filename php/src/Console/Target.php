@@ -6,7 +6,6 @@ namespace DelayQueue\Console;
 
 use DelayQueue;
 use DelayQueue\Exception;
-use DelayQueue\ServerException;
 use Symfony\Component\Console\Input\InputDefinition;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -14,9 +13,6 @@ use Symfony\Component\Console\Input\InputOption;
 /** The queues that the options of every command point at. */
 final class Target
 {
-    /** How many queues an error names. */
-    private const NAMED = 20;
-
     public static function describe(InputDefinition $definition): void
     {
         $value = InputOption::VALUE_REQUIRED;
@@ -44,6 +40,19 @@ final class Target
     public function queue(array $options = []): DelayQueue
     {
         return $this->open($this->name(), $options);
+    }
+
+    /**
+     * As queue(), of one that is there.
+     *
+     * @throws UsageException when there is no such queue, or several are named
+     */
+    public function existing(): DelayQueue
+    {
+        $queue = $this->queue();
+        $this->refuseUnknown($queue->name());
+
+        return $queue;
     }
 
     /**
@@ -170,26 +179,10 @@ final class Target
         }
     }
 
-    /**
-     * A queue is there if it is in the list of queues, has jobs, or is paused.
-     *
-     * @throws UsageException when there is no such queue: its name may be mistyped
-     */
+    /** @throws UsageException when one of these queues is not there: its name may be mistyped */
     public function refuseUnknown(string ...$names): void
     {
-        try {
-            $known = $this->anywhere()->queues();
-        } catch (ServerException) {
-            return; // a user without the right to read the index of names
-        }
-        foreach (array_diff($names, $known) as $name) {
-            $queue = $this->openWithoutKeys($name);
-            if ($queue->count() > 0 || $queue->isPaused()) {
-                continue; // it was forgotten, and its producer has yet to enter it again; or it was paused before its first push
-            }
-            $all = implode(', ', array_slice($known, 0, self::NAMED)) . (count($known) > self::NAMED ? ' …' : '');
-            throw new UsageException("there is no queue $name; " . ($known === [] ? 'there are no queues' : "there are $all"));
-        }
+        UnknownQueue::refuse($this, ...$names);
     }
 
     /** @return non-empty-array<array-key, string>|null the keys that seal payloads; null: none are named */
@@ -221,6 +214,12 @@ final class Target
     public function named(): array
     {
         return array_values(array_unique($this->input->getOption('queue')));
+    }
+
+    /** Whether nobody has said which queue is meant. */
+    public function isUsual(): bool
+    {
+        return $this->named() === [] && self::environment('DELAYQUEUE_QUEUE') === null;
     }
 
     private static function environment(string $name): ?string

@@ -38,14 +38,16 @@ final class UpdateCommand extends Command
     {
         $id = $input->getArgument('id');
         $payload = PayloadInput::read($input, $output);
-        $target = new Target($input);
         $lines = $input->getOption('header');
         // The bytes go in as they are, as in push.
+        $target = new Target($input);
         $queue = $target->queue(['format' => 'raw']);
         $headers = $lines === [] ? null : Headers::parse($lines) + OwnHeaders::of($queue->peek($id)?->headers ?? []);
         if (!$queue->update($id, $payload, $headers)) {
-            throw new NothingDone("there is no job $id in queue {$target->name()}, or a worker holds it");
+            $target->refuseUnknown($queue->name());
+            throw new NothingDone("there is no job $id in queue {$queue->name()}, or a worker holds it");
         }
+        Format::note($output, "job $id is updated");
 
         return ExitCode::OK;
     }

@@ -8,12 +8,13 @@ use DelayQueue\Bury;
 use DelayQueue\Console\Check\Alerts;
 use DelayQueue\Console\Check\Look;
 use DelayQueue\Console\Check\Report;
+use DelayQueue\Console\Worker\LogOutput;
+use DelayQueue\Console\Worker\Notices;
 use DelayQueue\Console\Worker\StopSignal;
 use DelayQueue\Http\DeliveryFailed;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 
 /** The limits of check, looked at again and again. */
@@ -54,9 +55,11 @@ final class WatchCommand extends Command
         $alerts = new Alerts($url, getenv('DELAYQUEUE_ALERT_SECRET') ?: null, ['host' => (string) gethostname(), 'prefix' => $prefix]);
         $look->refuseUnknown();
         $signal = new StopSignal(defined('SIGTERM') ? [SIGTERM, SIGINT, SIGQUIT, SIGHUP] : []);
-        Format::raw($output, "alerts go to $alerts->origin");
+        // It goes on where its output cannot be written.
+        $log = new LogOutput(STDOUT, $output->getVerbosity(), 'standard output', new Notices($output, false));
+        Format::raw($log, "alerts go to $alerts->origin");
         while (!$signal->hasCome()) {
-            self::tell($alerts, $look->report(), $output);
+            self::tell($alerts, $look->report(), $log, Format::errors($output));
             for ($until = microtime(true) + $every; !$signal->hasCome() && microtime(true) < $until;) {
                 usleep((int) (min(0.2, max(0, $until - microtime(true))) * 1e6));
             }
@@ -65,15 +68,14 @@ final class WatchCommand extends Command
         return ExitCode::OK;
     }
 
-    private static function tell(Alerts $alerts, Report $report, OutputInterface $output): void
+    private static function tell(Alerts $alerts, Report $report, LogOutput $log, OutputInterface $errors): void
     {
         $now = microtime(true);
         try {
             if ($alerts->tell($report, $now)) {
-                Format::line($output, Text::moment($now) . ' ' . $report->line());
+                Format::line($log, Text::moment($now) . ' ' . $report->line());
             }
         } catch (DeliveryFailed|Bury $error) {
-            $errors = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
             Format::line($errors, Text::moment($now) . " {$report->line()}; the alert is not delivered: " . Failure::line($error));
         }
     }

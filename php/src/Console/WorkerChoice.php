@@ -30,4 +30,17 @@ final class WorkerChoice
 
         return ['host' => $parts[1], 'pid' => isset($parts[2]) ? (int) $parts[2] : null] + $all;
     }
+
+    /** @param array{host: string|null, pid: int|null, queue: string|null} $choice of workers that are not there */
+    public static function none(array $choice): string
+    {
+        ['host' => $host, 'pid' => $pid, 'queue' => $queue] = $choice;
+        $where = match (true) {
+            $host === null => '',
+            $pid === null => " on $host",
+            default => " at $host:$pid",
+        };
+
+        return "no worker runs$where" . ($queue === null ? '' : " for queue $queue");
+    }
 }

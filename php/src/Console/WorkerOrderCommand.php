@@ -39,6 +39,7 @@ final class WorkerOrderCommand extends Command
         $choice = WorkerChoice::of($input->getArgument('worker'), $target);
         $told = $target->anywhere()->tellWorkers($this->order, ...$choice);
         Format::raw($output, "$told told to {$this->order->value}");
+        $told > 0 || Format::note($output, WorkerChoice::none($choice));
 
         return $told > 0 ? ExitCode::OK : ExitCode::FAILED;
     }

@@ -38,7 +38,9 @@ final class WorkersCommand extends Command
         $workers = $target->anywhere()->workers(...$choice);
         if ($format === Format::JSON) {
             Format::json($output, $workers);
-        } elseif ($workers !== []) {
+        } elseif ($workers === []) {
+            Format::note($output, WorkerChoice::none($choice));
+        } else {
             Format::table($output, ['worker', 'state', 'told', 'job', 'for', 'memory', 'up', 'version', 'queues'], array_map(self::row(...), $workers));
         }
 

@@ -50,7 +50,7 @@ require __DIR__ . '/WholeQueue.php';
         echo Stats::prometheusPage(...$stats), QueueChoice::metric($leftOut);
     } catch (Throwable $error) {
         // error_log() would say nothing: the server is started quiet, or it would log each request.
-        file_put_contents('php://stderr', 'delayqueue: ' . Json::withoutOrders($error->getMessage()) . "\n");
+        @file_put_contents('php://stderr', 'delayqueue: ' . Json::withoutOrders($error->getMessage()) . "\n");
         http_response_code(503);
         echo "The numbers cannot be read; standard error of delayqueue metrics says why.\n";
     }

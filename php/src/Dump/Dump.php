@@ -36,24 +36,39 @@ final class Dump
     }
 
     /**
-     * The limits, if they are asked for; the jobs; then the receipts of pushOnce(), but for those that a load has given, and the ids that are taken
-     * for some time. Pauses, and what is left of a rate, are never in it.
+     * Of each queue the limits, if they are asked for; the jobs; then the receipts of pushOnce(), but for those that a load
+     * has given, and the ids that are taken for some time. Pauses, and what is left of a rate, are never in it. The last
+     * line says that the dump is whole.
+     *
+     * @param QueueInterface|iterable<QueueInterface> $queues one, or several for one dump
      *
      * @return iterable<int, string> a line of JSON for each, without the line's end, for Load
      */
-    public static function lines(QueueInterface $queue, bool $limits = false): iterable
+    public static function lines(QueueInterface|iterable $queues, bool $limits = false): iterable
+    {
+        $dump = bin2hex(random_bytes(8));
+        $number = 0;
+        foreach ($queues instanceof QueueInterface ? [$queues] : $queues as $queue) {
+            foreach (self::linesOf($queue, $limits, $dump) as $line) {
+                yield $number++ => $line;
+            }
+        }
+        yield $number => Wholeness::end($dump, $number);
+    }
+
+    /** @return iterable<string> */
+    private static function linesOf(QueueInterface $queue, bool $limits, string $dump): iterable
     {
         // Read before the jobs: a receipt without its job would keep the job from ever being pushed.
-        $dump = bin2hex(random_bytes(8));
         [$receipts, $takenIds] = [$queue->receipts(limit: PHP_INT_MAX), $queue->takenIds()];
         // Before the jobs, so that they hold from the first one that is loaded.
-        yield from $limits ? LimitsLine::writeAll($queue->name(), $queue->limits()) : [];
+        yield from $limits ? LimitsLine::writeAll($queue->name(), $queue->limits(), $dump) : [];
         foreach (self::jobs($queue) as $job) {
             yield JobLine::write($job, $dump);
         }
         foreach ($receipts as $receipt) {
             if (!str_starts_with($receipt, Load::RECEIPTS)) {
-                yield ReceiptLine::write($queue->name(), $receipt);
+                yield ReceiptLine::write($queue->name(), $receipt, $dump);
             }
         }
         foreach ($takenIds as ['id' => $id, 'until' => $until]) {

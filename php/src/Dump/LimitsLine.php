@@ -47,15 +47,17 @@ final class LimitsLine extends Line
      *
      * @return iterable<string>
      */
-    public static function writeAll(string $queue, array $limits): iterable
+    public static function writeAll(string $queue, array $limits, string $dump): iterable
     {
         foreach ([self::QUEUE, self::OTHERS] as $of) {
             if ($limits[$of] !== null) {
-                yield Fields::line(['queue' => $queue, 'limitsOf' => $of], get_object_vars($limits[$of]));
+                $others = get_object_vars($limits[$of]) + ['dump' => $dump];
+                yield Fields::line(['queue' => $queue, 'limitsOf' => $of], $others);
             }
         }
         foreach ($limits['groups'] as $group => $ofGroup) {
-            yield Fields::line(['queue' => $queue, 'limitsOf' => self::GROUP, 'group' => (string) $group], get_object_vars($ofGroup));
+            $texts = ['queue' => $queue, 'limitsOf' => self::GROUP, 'group' => (string) $group];
+            yield Fields::line($texts, get_object_vars($ofGroup) + ['dump' => $dump]);
         }
     }
 

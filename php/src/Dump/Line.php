@@ -25,10 +25,8 @@ abstract class Line
     }
 
     /** @throws UnexpectedValueException when this is not a line of a dump, or not one that can be loaded */
-    final public static function read(string $line): self
+    final public static function read(Fields $fields): self
     {
-        $fields = Fields::of($line);
-
         return match (true) {
             $fields->textOrNull('receipt') !== null => new ReceiptLine($fields),
             $fields->textOrNull('takenId') !== null => new TakenIdLine($fields),

@@ -40,6 +40,8 @@ final class Load
 
     private int $known = 0;
 
+    private Wholeness $wholeness;
+
     /** @param array<string, mixed> $options of DelayQueue; with keys, jobs that are not sealed in the dump are sealed */
     public function __construct(
         #[\SensitiveParameter]
@@ -47,11 +49,12 @@ final class Load
         #[\SensitiveParameter]
         private readonly array $options = [],
     ) {
+        $this->wholeness = new Wholeness();
         new DelayQueue('default', $dsn, self::OPTIONS + $options); // a mistake in them is not one of the first line
     }
 
     /**
-     * Loads each line when its answer is asked for. Empty lines are passed over.
+     * Loads each line when its answer is asked for. Empty lines, and the last line of a dump, are passed over.
      *
      * @param iterable<array-key, string> $lines of Dump::lines()
      * @param non-empty-string|null $queue into this one; null: into those that the lines name
@@ -64,12 +67,17 @@ final class Load
      */
     public function lines(iterable $lines, ?string $queue = null): iterable
     {
+        $this->wholeness = new Wholeness();
         foreach ($lines as $key => $line) {
             if (trim($line) === '') {
                 continue;
             }
             try {
-                $isNew = $this->load(Line::read($line), $queue);
+                $fields = Fields::of($line);
+                if ($this->wholeness->read($fields)) {
+                    continue;
+                }
+                $isNew = $this->load(Line::read($fields), $queue);
             } catch (ValueError $error) {
                 $what = preg_replace('/^.* item 0: "(\w+)"/', '$1', $error->getMessage());
                 throw new LineException($key, new ValueError($what, 0, $error));
@@ -84,6 +92,17 @@ final class Load
     public function known(): int
     {
         return $this->known;
+    }
+
+    /**
+     * Faults of the dumps whose lines the last pass has read to its end: the last line is missing, or lines that it
+     * counts.
+     *
+     * @return list<string> a sentence for each dump; none: all are whole
+     */
+    public function missing(): array
+    {
+        return $this->wholeness->faults();
     }
 
     private function load(Line $line, ?string $queue): bool

@@ -19,9 +19,9 @@ final class ReceiptLine extends Line
         $this->receipt = $fields->text('receipt');
     }
 
-    public static function write(string $queue, string $receipt): string
+    public static function write(string $queue, string $receipt, string $dump): string
     {
-        return Fields::line(['queue' => $queue, 'receipt' => $receipt]);
+        return Fields::line(['queue' => $queue, 'receipt' => $receipt], ['dump' => $dump]);
     }
 
     public function item(callable $now): array

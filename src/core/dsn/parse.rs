@@ -169,6 +169,9 @@ fn check_escapes(text: &str) -> Option<()> {
 
 const OPTIONS: [&str; 7] = ["db", "ca", "cert", "key", "sentinel_master", "sentinel_user", "sentinel_password"];
 
+/// Options that a DSN might have as well, and that are given beside it.
+const BESIDE: [&str; 2] = ["prefix", "partitions"];
+
 /// The parts that have been read.
 #[derive(Default)]
 struct Draft {
@@ -193,7 +196,10 @@ impl Draft {
                 return Err(invalid(&format!("its option '{name}' is for TLS: begin it with rediss")));
             }
             _ => {
-                let hint = nearest::hint(name, &OPTIONS);
+                let hint = match nearest::near(name, &BESIDE).first() {
+                    Some(option) => format!("; '{option}' is an option of the queue, and stands beside the DSN"),
+                    None => nearest::hint(name, &OPTIONS),
+                };
                 return Err(invalid(&format!("its option '{name}' is unknown{hint}")));
             }
         }
@@ -340,6 +346,9 @@ mod tests {
             error("redis://h?colour=1"),
             format!("must be a valid DSN, its option 'colour' is unknown; there are {all}")
         );
+        for text in ["redis://h?prefx=a", "redis://h?prefix=a"] {
+            assert!(error(text).ends_with("is unknown; 'prefix' is an option of the queue, and stands beside the DSN"));
+        }
         assert_eq!(error("redis://h?ca=/x"), "must be a valid DSN, its option 'ca' is for TLS: begin it with rediss");
         assert_eq!(
             error("redis://h/2?db=3"),

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console\Dashboard;
 
+use DelayQueue\Console\Listen;
+use DelayQueue\Console\PrivateFile;
 use DelayQueue\Console\UsageException;
 use DelayQueue\Dashboard\Request;
 use DelayQueue\Dashboard\Response;
@@ -43,9 +45,7 @@ final class Door
     public static function of(InputInterface $input): self
     {
         $listen = $input->getOption('listen');
-        if (!preg_match('/^(?<host>\[[\da-f:.]+]|[^:\/\s]+):[1-9]\d{0,4}$/iD', $listen, $found)) {
-            throw new UsageException("--listen must be an address and a port, such as 127.0.0.1:8025, not $listen");
-        }
+        $own = Listen::host($listen, '--listen', 8025);
         $hosts = $input->getOption('allow-host');
         foreach ($hosts as $host) {
             if (!preg_match('/^(\[[\da-f:.]+]|[^:\/\s]+)$/iD', $host)) {
@@ -53,11 +53,11 @@ final class Door
             }
         }
         $login = self::login($input->getOption('user'), $input->getOption('password-file'));
-        if ($hosts === [] && $login === null && !preg_match(self::LOOPBACK, $found['host'])) {
+        if ($hosts === [] && $login === null && !preg_match(self::LOOPBACK, $own)) {
             throw new UsageException("others can reach $listen: give --user and --password-file, or --allow-host, or listen on 127.0.0.1");
         }
 
-        return new self($listen, array_map(strtolower(...), [$found['host'], ...$hosts]), $login, bin2hex(random_bytes(16)));
+        return new self($listen, array_map(strtolower(...), [$own, ...$hosts]), $login, bin2hex(random_bytes(16)));
     }
 
     /** @param array{listen: string, hosts: list<string>, login: array{string, string}|null, token: string} $settings */
@@ -103,14 +103,11 @@ final class Door
         if ($user === null || $file === null || $user === '' || str_contains($user, ':')) {
             throw new UsageException('a login needs both --user, without a colon, and --password-file');
         }
-        $stream = str_contains($file, '://') ? false : @fopen($file, 'r');
-        if ($stream === false) {
-            throw new UsageException("cannot read the password file $file");
+        $password = '';
+        foreach (PrivateFile::lines($file, 'password file') as $line) {
+            $password = rtrim($line, "\r\n");
+            break;
         }
-        if (((int) (fstat($stream)['mode'] ?? 0) & 0o077) !== 0) {
-            throw new UsageException("other users have rights to the password file $file: chmod 600 it");
-        }
-        $password = rtrim((string) fgets($stream), "\r\n");
 
         return $password === '' ? throw new UsageException("the first line of the password file $file is empty") : [$user, $password];
     }

@@ -16,10 +16,27 @@ final class WebServer
     /** Seconds for requests to end in. */
     private const PATIENCE = 3.0;
 
+    /** Becomes the server, as the first process of a group of its own. */
+    private const LAUNCHER = 'posix_setpgid(0, 0); pcntl_exec(PHP_BINARY, array_slice($argv, 1)); exit(1);';
+
+    /** The line of each of its processes at its start. It would come before the address of the pages. */
+    private const GREETING = '/^(\[\d+] )?\[[^]]+] PHP \S+ Development Server \(.+\) started$/D';
+
     private static bool $isToEnd = false;
 
-    private function __construct(private readonly int $pid)
+    private readonly int $pid;
+
+    /** The beginning of a line of its standard error. */
+    private string $heard = '';
+
+    /**
+     * @param resource $process
+     * @param resource $errors its standard error
+     */
+    private function __construct(private $process, private $errors)
     {
+        $this->pid = proc_get_status($process)['pid'];
+        stream_set_blocking($errors, false);
     }
 
     /**
@@ -44,18 +61,16 @@ final class WebServer
             }, false);
         }
         $arguments = [...Relaunch::settings(), '-d', 'expose_php=0', '-q', '-S', $listen, $page];
-        $pid = pcntl_fork();
-        if ($pid === 0) {
-            posix_setpgid(0, 0);
-            pcntl_exec(PHP_BINARY, $arguments, $environment + ['PHP_CLI_SERVER_WORKERS' => self::PROCESSES] + getenv());
-            exit(ExitCode::FAILED);
+        $environment += ['PHP_CLI_SERVER_WORKERS' => self::PROCESSES] + getenv();
+        $command = [PHP_BINARY, ...Relaunch::settings(), '-r', self::LAUNCHER, '--', ...$arguments];
+        $process = proc_open($command, [STDIN, STDOUT, ['pipe', 'w']], $pipes, null, $environment);
+        if ($process === false) {
+            throw new NothingDone('cannot run ' . PHP_BINARY);
         }
-        // On both sides: whichever comes first, a signal to the group finds it.
-        posix_setpgid($pid, $pid);
-        $server = new self($pid);
+        $server = new self($process, $pipes[2]);
         do {
             $client = @stream_socket_client("tcp://$listen", $code, $why, 1.0);
-        } while ($client === false && $server->isRunning() && !self::$isToEnd && usleep(20_000) === null);
+        } while ($client === false && $server->isRunning() && !self::$isToEnd && $server->passOn(0.02) === null);
 
         return $server;
     }
@@ -64,7 +79,7 @@ final class WebServer
     public function wait(): bool
     {
         while (!self::$isToEnd && $this->isRunning()) {
-            usleep(100_000);
+            $this->passOn(0.1);
         }
         $this->end();
 
@@ -74,15 +89,38 @@ final class WebServer
     /** Its processes finish their requests, and the first one waits for the others. Then nothing is left of them. */
     private function end(): void
     {
-        posix_kill(-$this->pid, SIGINT);
+        $this->signal(SIGINT);
         for ($until = microtime(true) + self::PATIENCE; $this->isRunning() && microtime(true) < $until;) {
-            usleep(20_000);
+            $this->passOn(0.02);
         }
-        posix_kill(-$this->pid, SIGKILL);
+        $this->signal(SIGKILL);
+        $this->passOn(0);
+    }
+
+    /** Signals the group, or the launcher, which has none yet. */
+    private function signal(int $signal): void
+    {
+        posix_kill(-$this->pid, $signal) || posix_kill($this->pid, $signal);
+    }
+
+    /** Passes on what it says to standard error, or waits for it for so many seconds. */
+    private function passOn(float $seconds): void
+    {
+        [$read, $none] = [[$this->errors], []];
+        if (feof($this->errors) || @stream_select($read, $none, $none, 0, (int) ($seconds * 1e6)) !== 1) {
+            feof($this->errors) && usleep((int) ($seconds * 1e6));
+
+            return;
+        }
+        $lines = explode("\n", $this->heard . stream_get_contents($this->errors));
+        $this->heard = array_pop($lines);
+        foreach ($lines as $line) {
+            preg_match(self::GREETING, $line) === 1 || @fwrite(STDERR, "$line\n");
+        }
     }
 
     private function isRunning(): bool
     {
-        return pcntl_waitpid($this->pid, $status, WNOHANG) === 0;
+        return proc_get_status($this->process)['running'];
     }
 }

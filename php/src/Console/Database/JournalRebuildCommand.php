@@ -8,6 +8,7 @@ use DelayQueue;
 use DelayQueue\Console\Application;
 use DelayQueue\Console\ExitCode;
 use DelayQueue\Console\Format;
+use DelayQueue\Console\NothingDone;
 use DelayQueue\Console\Target;
 use DelayQueue\Database\Journal;
 use Symfony\Component\Console\Command\Command;
@@ -38,7 +39,11 @@ final class JournalRebuildCommand extends Command
         $target = new Target($input);
         $queue = $target->queue()->name();
         $journal = new Journal((new Database($input))->connection(), static fn (string $name): DelayQueue => $target->open($name));
-        Format::raw($output, $journal->rebuild($queue) . ' pushed');
+        $pushed = $journal->rebuild($queue);
+        if ($pushed === 0 && $journal->search($queue, limit: 1) === []) {
+            throw new NothingDone("the journal knows of no job in queue $queue");
+        }
+        Format::raw($output, "$pushed pushed");
 
         return ExitCode::OK;
     }

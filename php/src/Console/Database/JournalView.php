@@ -17,7 +17,9 @@ final class JournalView
     {
         if ($format === Format::JSON) {
             Format::json($output, array_map(self::toArray(...), $jobs));
-        } elseif ($jobs !== []) {
+        } elseif ($jobs === []) {
+            Format::note($output, 'the journal has no such jobs');
+        } else {
             Format::table($output, ['queue', 'id', 'state', 'attempts', 'last run', 'ended', 'error'], array_map(self::row(...), $jobs));
         }
     }

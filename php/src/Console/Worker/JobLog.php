@@ -7,6 +7,8 @@ namespace DelayQueue\Console\Worker;
 use Closure;
 use DelayQueue;
 use DelayQueue\Console\Format;
+use DelayQueue\Console\StreamError;
+use DelayQueue\Console\Streams;
 use DelayQueue\Console\Text;
 use DelayQueue\Console\UsageException;
 use DelayQueue\Event;
@@ -20,7 +22,6 @@ use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
 use Symfony\Component\Console\Output\OutputInterface;
-use Symfony\Component\Console\Output\StreamOutput;
 use Throwable;
 
 /** One line for each run of a handler, written when its outcome is known. */
@@ -39,8 +40,11 @@ final class JobLog
     private readonly int $pid;
 
     /** @param WholeLines|null $lines where handlers write to the same output */
-    private function __construct(private readonly OutputInterface $output, private readonly bool $asJson, private readonly ?WholeLines $lines)
-    {
+    private function __construct(
+        private readonly LogOutput $output,
+        private readonly bool $asJson,
+        private readonly ?WholeLines $lines,
+    ) {
         $this->pid = (int) getmypid();
     }
 
@@ -54,16 +58,25 @@ final class JobLog
     /** @throws UsageException when the file cannot be written */
     public static function of(InputInterface $input, OutputInterface $output): self
     {
+        // Otherwise PHP ends where an echo of the handler cannot be written.
+        ignore_user_abort(true);
         $file = $input->getOption('log-file');
-        if ($file !== null) {
-            $stream = @fopen($file, 'a') ?: throw new UsageException("cannot write the log $file");
-
-            return new self(new StreamOutput($stream, $output->getVerbosity()), self::isJson($input), null);
-        }
         $isJson = self::isJson($input);
-        $lines = WholeLines::watch($output);
+        $notices = new Notices($output, $isJson);
+        if ($file !== null) {
+            try {
+                $stream = Streams::open($file, 'a');
+            } catch (StreamError $error) {
+                throw new UsageException("cannot write the log $file: {$error->getMessage()}", 0, $error);
+            }
 
-        return new self($lines?->output($output->getVerbosity()) ?? $output, $isJson, $lines);
+            return new self(new LogOutput($stream, $output->getVerbosity(), "the log $file", $notices), $isJson, null);
+        }
+        // Not STDOUT, whose position tells what handlers have written to it.
+        $stream = @fopen('php://stdout', 'w') ?: STDOUT;
+        $log = new LogOutput($stream, $output->getVerbosity(), 'the log to standard output', $notices);
+
+        return new self($log, $isJson, $output->isQuiet() ? null : new WholeLines($log));
     }
 
     /** @throws UsageException when --log is neither */
@@ -102,6 +115,12 @@ final class JobLog
         }
 
         return fn (Job $job, DelayQueue $queue): mixed => $this->run([$job], static fn (): mixed => $handler($job, $queue));
+    }
+
+    /** Whether there are lines that could not be written. */
+    public function hasLost(): bool
+    {
+        return $this->output->hasLost();
     }
 
     private function listen(DelayQueue|Chunk $events): void
@@ -167,7 +186,11 @@ final class JobLog
             ...($error === null ? $why : ErrorReport::fields($error)),
             'pid' => getmypid(),
         ];
-        $this->numbers?->add($job, $outcome, $seconds ?? 0.0);
+        try {
+            $this->numbers?->add($job, $outcome, $seconds ?? 0.0);
+        } catch (StreamError $error) {
+            $this->output->complain('the numbers by task', $error);
+        }
         $present = array_filter($fields, static fn (mixed $value): bool => $value !== null);
         $this->lines?->end();
         $this->output->writeln($this->asJson ? Json::line($present) : Text::printable(self::text($present)), OutputInterface::OUTPUT_RAW);

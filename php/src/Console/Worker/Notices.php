@@ -5,9 +5,9 @@ declare(strict_types=1);
 namespace DelayQueue\Console\Worker;
 
 use DelayQueue\Console\Failure;
+use DelayQueue\Console\Format;
 use DelayQueue\Console\Text;
 use DelayQueue\Internal\Json;
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
 use Throwable;
 
@@ -18,7 +18,7 @@ final class Notices
 
     public function __construct(OutputInterface $output, private readonly bool $asJson)
     {
-        $this->output = $output instanceof ConsoleOutputInterface ? $output->getErrorOutput() : $output;
+        $this->output = Format::errors($output);
     }
 
     /** An error that ends a command whose log is JSON. */

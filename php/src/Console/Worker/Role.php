@@ -6,9 +6,11 @@ namespace DelayQueue\Console\Worker;
 
 use Closure;
 use DelayQueue\Console\Database\RelayRun;
+use DelayQueue\Console\Listen;
 use DelayQueue\Console\NothingDone;
 use DelayQueue\Console\ScheduleQueue;
 use DelayQueue\Console\ScheduleRun;
+use DelayQueue\Console\UsageException;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -35,7 +37,11 @@ enum Role: string
         $command->addOption('schedules-queue', null, InputOption::VALUE_REQUIRED, 'With --schedules: the queue of schedules', ScheduleQueue::NAME);
     }
 
-    /** @return list<self> those that the command line asks for */
+    /**
+     * @return list<self> those that the command line asks for
+     *
+     * @throws UsageException when --metrics is no address
+     */
     public static function of(InputInterface $input): array
     {
         $isAsked = static fn (self $role): bool => match ($role) {
@@ -43,6 +49,8 @@ enum Role: string
             self::Metrics => $input->getOption('metrics') !== null,
             default => $input->getOption($role->value),
         };
+
+        $isAsked(self::Metrics) && Listen::host($input->getOption('metrics'), '--metrics', 9638);
 
         return array_values(array_filter(self::cases(), $isAsked));
     }

@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console\Worker;
 
+use DelayQueue\Console\StreamError;
+use DelayQueue\Console\Streams;
 use DelayQueue\Internal\Json;
 use DelayQueue\JobInterface;
 
@@ -50,6 +52,7 @@ final class TaskNumbers
         return $file === false ? null : new self($file);
     }
 
+    /** @throws StreamError when the file cannot be written */
     public function add(JobInterface $job, string $outcome, float $seconds): void
     {
         if (getmypid() !== $this->pid) {
@@ -64,8 +67,11 @@ final class TaskNumbers
         $all[$job->queue][$task][$outcome] = [$runs + 1, $sum + $seconds];
         ftruncate($this->file, 0);
         rewind($this->file);
-        fwrite($this->file, serialize($all));
-        flock($this->file, LOCK_UN);
+        try {
+            Streams::write($this->file, serialize($all));
+        } finally {
+            flock($this->file, LOCK_UN);
+        }
     }
 
     /** As Prometheus reads them. */

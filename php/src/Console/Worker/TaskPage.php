@@ -6,7 +6,6 @@ namespace DelayQueue\Console\Worker;
 
 use Closure;
 use DelayQueue\Console\NothingDone;
-use DelayQueue\Console\UsageException;
 
 /** Shows the numbers of tasks to Prometheus over HTTP, from a process beside the workers. */
 final class TaskPage
@@ -18,9 +17,6 @@ final class TaskPage
 
     public function __construct(private readonly string $listen)
     {
-        if (!preg_match('/^(\[[\da-f:.]+]|[^:\/\s]+):[1-9]\d{0,4}$/iD', $listen)) {
-            throw new UsageException("--metrics must be an address and a port, such as 127.0.0.1:9638, not $listen");
-        }
     }
 
     /**

@@ -4,10 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console\Worker;
 
-use Symfony\Component\Console\Output\ConsoleOutputInterface;
-use Symfony\Component\Console\Output\OutputInterface;
-use Symfony\Component\Console\Output\StreamOutput;
-
 /**
  * Keeps a handler's output and the lines of the log apart on standard output, which all workers of a pool share. A line that a handler has not ended
  * waits until it has, or until the log has something to say.
@@ -34,8 +30,8 @@ final class WholeLines
     /** A forked child of the handler has a copy of what waits here. */
     private int $pid;
 
-    /** @param resource $stream standard output; STDOUT counts what handlers write to it */
-    private function __construct(private $stream)
+    /** @param LogOutput $log to standard output; STDOUT counts what handlers write to it */
+    public function __construct(private readonly LogOutput $log)
     {
         $this->pid = (int) getmypid();
         $this->written = self::written();
@@ -44,20 +40,6 @@ final class WholeLines
             $this->isEnding = true;
             $this->end();
         });
-    }
-
-    /** Null: there is no standard output, or no log on it. */
-    public static function watch(OutputInterface $output): ?self
-    {
-        $stream = !$output instanceof ConsoleOutputInterface || $output->isQuiet() || !defined('STDOUT') ? false : @fopen('php://stdout', 'w');
-
-        return $stream === false ? null : new self($stream);
-    }
-
-    /** For lines of the log. */
-    public function output(int $verbosity): OutputInterface
-    {
-        return new StreamOutput($this->stream, $verbosity);
     }
 
     /** Ends the line of a handler, if there is one, so that the next one can be of the log. */
@@ -96,7 +78,7 @@ final class WholeLines
 
     private function write(string $text): void
     {
-        fwrite($this->stream, $text);
+        $this->log->pass($text);
         $this->isWithin = !str_ends_with($text, "\n");
         $this->written = self::written();
     }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Symfony\Transport;
 
 use DelayQueue;
+use DelayQueue\Console\Nearest;
 use Symfony\Component\Messenger\Exception\InvalidArgumentException;
 use ValueError;
 
@@ -53,8 +54,30 @@ final class Options
             return self::settings($own, $all, $name);
         } catch (InvalidArgumentException | ValueError | \TypeError $error) {
             $which = $name === null ? 'a delayqueue transport' : "the transport \"$name\"";
-            throw new InvalidArgumentException("Cannot make $which: {$error->getMessage()}", 0, $error);
+            $why = self::withOwn($error->getMessage(), $inDsn);
+            throw new InvalidArgumentException("Cannot make $which: $why", 0, $error);
         }
+    }
+
+    /**
+     * The extension names the options that its own DSN has; that of a transport has more.
+     *
+     * @param list<string> $inDsn
+     */
+    private static function withOwn(string $message, array $inDsn): string
+    {
+        return (string) preg_replace_callback(
+            "/(?<=its option ')(\\w+)' is unknown; (.*)$/D",
+            static function (array $found) use ($inDsn): string {
+                $near = Nearest::of($found[1], $inDsn);
+                $cure = $near === []
+                    ? "$found[2], and of the transport " . implode(', ', $inDsn)
+                    : 'did you mean ' . implode(' or ', $near) . '?';
+
+                return "$found[1]' is unknown; $cure";
+            },
+            $message,
+        );
     }
 
     /** @param array<string, mixed> $all */
