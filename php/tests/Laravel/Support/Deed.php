@@ -52,9 +52,10 @@ class Deed implements ShouldQueue
         }
         Journal::write("end $this->name {$this->attempts()} " . sprintf('%.3f', microtime(true)));
         match ($this->end) {
-            'return', 'wrap' => null,
+            'return', 'wrap', 'kill', 'kill once' => null,
             'throw' => throw new RuntimeException("$this->name went wrong"),
             'lose the connection' => throw new ConnectionException('server has gone away'),
+            'lose the database' => throw new RuntimeException('server has gone away'),
             'throw once' => $this->attempts() > 1 ?: throw new RuntimeException("$this->name went wrong"),
             'release' => $this->attempts() > 1 ?: $this->release(0),
             'release uncounted' => count(preg_grep("/^end $this->name /", Journal::lines())) > 2 ?: $this->job->release(0, countAttempt: false),
