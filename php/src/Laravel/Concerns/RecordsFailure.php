@@ -89,7 +89,7 @@ trait RecordsFailure
     private function notRecorded(Throwable $error): never
     {
         $failure = $this->recording;
-        $reason = "$failure->why\n\nCould not be recorded in failed_jobs: {$error->getMessage()}";
+        $reason = "{$failure->summary()}\nCould not be recorded in failed_jobs: {$error->getMessage()}";
         $this->markAsFailed();
         if ($failure->attempts > Failure::RELEASES) {
             parent::delete();
@@ -104,7 +104,7 @@ trait RecordsFailure
         }
         $what = "The failure of job '{$this->getJobId()}' of queue '{$this->getQueue()}' could not be recorded";
 
-        throw new FailureNotRecorded("$what: {$error->getMessage()}; it had failed with " . strtok($failure->why, "\n"), 0, $error);
+        throw new FailureNotRecorded("$what: {$error->getMessage()}; it had failed with {$failure->summary()}", 0, $error);
     }
 
     private function bury(Throwable|string|null $reason): void

@@ -62,9 +62,13 @@ final class FailedJobLog implements FailedJobProviderInterface
         if ($payload !== $this->job->getRawBody()) {
             return $this->provider->log($connection, $queue, $payload, $exception);
         }
-        $id = $this->mayBeThere && $this->isThere()
-            ? $this->job->uuid()
-            : $this->write($connection, $queue, $payload, $exception);
+        // A command that has been called twice in a process listens twice.
+        if ($this->isWritten || ($this->mayBeThere && $this->isThere())) {
+            $this->isWritten = true;
+
+            return $this->job->uuid();
+        }
+        $id = $this->write($connection, $queue, $payload, $exception);
         $this->isWritten = true;
 
         return $id;

@@ -62,6 +62,12 @@ final class Failure
         return new self($this->why, $this->attempts, true);
     }
 
+    /** What was thrown and where, in one line. */
+    public function summary(): string
+    {
+        return mb_strcut((string) strtok($this->why, "\n"), 0, 500, 'UTF-8');
+    }
+
     public function exception(): FailedEarlier
     {
         return new FailedEarlier($this->why);

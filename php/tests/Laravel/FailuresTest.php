@@ -1,0 +1,246 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Laravel;
+
+use DelayQueue\JobInfo;
+use DelayQueue\Laravel\Failing\Failure;
+use DelayQueue\Laravel\Failing\FailureNotRecorded;
+use DelayQueue\Laravel\Failing\UnreadablePayload;
+use DelayQueue\Laravel\Job;
+use DelayQueue\State;
+use DelayQueue\Tests\Laravel\Support\Deed;
+use DelayQueue\Tests\Laravel\Support\EncryptedDeed;
+use DelayQueue\Tests\Laravel\Support\LaravelTestCase;
+use Illuminate\Encryption\Encrypter;
+use Illuminate\Queue\Events\JobFailed;
+use Illuminate\Support\Str;
+use RuntimeException;
+
+/** A job that fails for the last time is in failed_jobs before it leaves its queue. */
+final class FailuresTest extends LaravelTestCase
+{
+    private const COMMANDS = ['queue:work', 'delayqueue:work'];
+
+    /** @dataProvider settings */
+    #[\PHPUnit\Framework\Attributes\DataProvider('settings')]
+    public function testAFailureThatCannotBeRecordedIsTriedAgainAndItsJobIsNot(string $command, bool $buries): void
+    {
+        $this->boot(['block_for' => 0, 'bury_failed' => $buries]);
+        $id = $this->pushHopeless();
+        $this->renameTable('failed_jobs', 'away');
+        $this->work($command);
+        $job = $this->queue()->find($id);
+        $this->assertSame([State::Delayed, 0], [$job?->state, $job?->attempts]);
+        $this->assertEqualsWithDelta(30, $job->dueAt - $this->queue()->native()->now(), 20);
+        $this->assertStringContainsString('hopeless went wrong', (string) $job->lastError);
+        $this->assertStringContainsString('no such table: failed_jobs', (string) $job->lastError);
+        $this->assertTrue(str_contains($this->log(), FailureNotRecorded::class), 'it is reported');
+
+        $this->workNow($command, $id);
+        $this->renameTable('away', 'failed_jobs');
+        $this->workNow($command, $id);
+        $this->assertSame([1, 1], [$this->lines('/^begin hopeless/'), $this->lines('/^failed hopeless hopeless went wrong/')]);
+        $this->assertSame([[$id, true]], $this->recorded('RuntimeException: hopeless went wrong in'));
+        $this->assertSame([0, $buries ? 1 : 0], [$this->queue()->size(), $this->queue()->native()->count(State::Buried)]);
+    }
+
+    /** @dataProvider settings */
+    #[\PHPUnit\Framework\Attributes\DataProvider('settings')]
+    public function testAFailureThatCannotBeRecordedInTenTriesIsBuriedWithBothErrors(string $command, bool $buries): void
+    {
+        $this->boot(['block_for' => 0, 'bury_failed' => $buries]);
+        $id = $this->pushHopeless();
+        $this->renameTable('failed_jobs', 'away');
+        $this->work($command);
+        for ($releases = 1; $releases <= 10; ++$releases) {
+            $this->assertSame([State::Delayed, 0], [$this->queue()->find($id)?->state, $this->queue()->find($id)?->attempts]);
+            $this->workNow($command, $id);
+        }
+        $job = $this->queue()->find($id);
+        $this->assertInstanceOf(JobInfo::class, $job);
+        $this->assertSame([State::Buried, []], [$job->state, $job->headers]);
+        $this->assertStringStartsWith('RuntimeException: hopeless went wrong', (string) $job->lastError);
+        $this->assertStringContainsString('no such table: failed_jobs', (string) $job->lastError);
+        $this->assertSame([1, 1], [$this->lines('/^begin hopeless/'), $this->lines('/^failed hopeless/')]);
+
+        // An operator who kicks it wants it to run.
+        $this->renameTable('away', 'failed_jobs');
+        $this->queue()->native()->kickJob($id);
+        $this->work($command);
+        $this->assertSame([2, [[$id, true]]], [$this->lines('/^begin hopeless/'), $this->recorded('RuntimeException: hopeless')]);
+    }
+
+    /** @dataProvider settings */
+    #[\PHPUnit\Framework\Attributes\DataProvider('settings')]
+    public function testWhatAListenerThrowsIsNoReasonToRecordAJobTwice(string $command, bool $buries): void
+    {
+        $this->boot(['block_for' => 0, 'bury_failed' => $buries]);
+        $throws = true;
+        $this->app['events']->listen(JobFailed::class, static function () use (&$throws): void {
+            if ($throws) {
+                $throws = false;
+                throw new RuntimeException('no mail server');
+            }
+        });
+        $id = $this->pushHopeless();
+        $this->work($command);
+        $this->assertSame(State::Delayed, $this->queue()->find($id)?->state, 'a listener that comes before the record');
+        $this->workNow($command, $id);
+        $this->assertSame([[$id, true]], $this->recorded('RuntimeException: hopeless'));
+
+        $this->app['events']->listen(JobFailed::class, static fn () => throw new RuntimeException('no log server'));
+        $next = $this->pushHopeless();
+        $this->work($command);
+        $this->assertSame([[$id, true], [$next, true]], $this->recorded('RuntimeException: hopeless'));
+        $this->assertSame(0, $this->queue()->size(), 'a listener that comes after it');
+        $this->assertTrue(str_contains($this->log(), 'no log server'), 'it is reported');
+    }
+
+    public function testAJobThatAnEndedWorkerHasRecordedIsNotRecordedAgain(): void
+    {
+        $this->app['db']->statement('create table failed_before (id integer primary key, connection, queue, payload, exception, failed_at)');
+        foreach (['database-uuids' => 'failed_jobs', 'database' => 'failed_before'] as $driver => $table) {
+            foreach (self::COMMANDS as $times => $command) {
+                $this->boot(['block_for' => 0]);
+                $this->app['config']->set(['queue.failed.driver' => $driver, 'queue.failed.table' => $table]);
+                $this->pushHopeless();
+                $job = $this->queue()->pop();
+                $this->assertInstanceOf(Job::class, $job);
+                Failure::because('RuntimeException: earlier')->begun()->storeIn($job->native());
+                $this->app['queue.failer']->log('delayqueue', 'default', $job->getRawBody(), new RuntimeException('earlier'));
+                $job->native()->release();
+                $this->work($command);
+                $this->assertSame([$times + 1, 0], [$this->app['db']->table($table)->count(), $this->queue()->size()], "$driver, $command");
+            }
+        }
+        $this->assertSame([0, 4], [$this->lines('/^begin/'), $this->lines('/^failed hopeless RuntimeException: earlier/')]);
+    }
+
+    /** @dataProvider payloads */
+    #[\PHPUnit\Framework\Attributes\DataProvider('payloads')]
+    public function testAPayloadThatCannotBeReadFailsOnceAndIsRecordedAsItIs(string $body): void
+    {
+        foreach (self::COMMANDS as $command) {
+            $id = $this->queue()->native()->push($body);
+            Deed::dispatch("after $id");
+            $this->work($command, tries: 3);
+            $rows = $this->app['db']->table('failed_jobs')->get(['uuid', 'payload', 'exception'])->all();
+            $this->assertSame([$body], array_column($rows, 'payload'), $command);
+            $uuid = json_decode($body, true)['uuid'] ?? null;
+            $this->assertSame(is_string($uuid) ? $uuid : $id, $rows[0]->uuid);
+            $this->assertStringStartsWith(UnreadablePayload::class . ": Cannot run job '$id' of queue 'default': ", $rows[0]->exception);
+            $this->assertSame([1, 0, 1], [$this->lines("/^end after $id 1 /"), $this->queue()->size(), $this->queue()->stats()->failed], $command);
+            $this->app['db']->table('failed_jobs')->delete();
+            $this->delayQueue()->forget();
+        }
+    }
+
+    public function testAJobThatCannotBeMadeOfItsPayloadFailsLikeOneThatThrows(): void
+    {
+        $good = json_decode($this->bodyOf(new Deed('never')), true);
+        $bodies = [];
+        foreach (['Gone', 'not serialized', 'O:9:"Gone\\Class":0:{}', 'O:1', ''] as $command) {
+            $bodies[] = ['uuid' => Str::uuid()->toString(), 'data' => ['command' => $command] + $good['data']] + $good;
+        }
+        $bodies[] = ['uuid' => Str::uuid()->toString(), 'job' => 'Gone\\Class@handle', 'data' => 'text'] + $good;
+        $bodies[] = ['uuid' => Str::uuid()->toString(), 'displayName' => 'x', 'job' => 'Gone', 'data' => null];
+        $key = $this->app['encrypter'];
+        $this->app->instance('encrypter', new Encrypter(random_bytes(32), 'AES-256-CBC'));
+        $this->app->forgetInstance('queue');
+        $bodies[] = json_decode($this->bodyOf(new EncryptedDeed('never')), true);
+        $this->app->instance('encrypter', $key);
+        $uuids = array_column($bodies, 'uuid');
+        sort($uuids);
+        foreach (self::COMMANDS as $command) {
+            foreach ($bodies as $body) {
+                $this->queue()->pushRaw(json_encode(['maxTries' => null] + $body));
+            }
+            Deed::dispatch('after');
+            $this->work($command);
+            $recorded = $this->app['db']->table('failed_jobs')->pluck('uuid')->sort()->values()->all();
+            $this->assertSame([$uuids, 0], [$recorded, $this->queue()->size()], $command);
+            $this->app['db']->table('failed_jobs')->delete();
+        }
+        $this->assertSame([2, 0], [$this->lines('/^end after/'), $this->lines('/^begin never/')]);
+    }
+
+    public function testAJobWithoutAUuidRunsAndIsRecordedUnderItsId(): void
+    {
+        $body = json_encode(array_diff_key(json_decode($this->bodyOf(new Deed('old', 0, 'throw')), true), ['uuid' => 1]));
+        foreach (self::COMMANDS as $times => $command) {
+            $id = $this->queue()->native()->push($body);
+            $this->work($command);
+            $this->assertSame($times + 1, $this->lines('/^failed old old went wrong/'));
+            $row = $this->app['db']->table('failed_jobs')->where('uuid', $id)->first();
+            $this->assertSame($body, $row?->payload);
+        }
+    }
+
+    /** @return iterable<string, array{string, bool}> */
+    public static function settings(): iterable
+    {
+        foreach (self::COMMANDS as $command) {
+            yield $command => [$command, false];
+            yield "$command, bury_failed" => [$command, true];
+        }
+    }
+
+    /** @return iterable<string, array{string}> */
+    public static function payloads(): iterable
+    {
+        foreach (['"x"', '12', 'true', 'null', '[]', '{}', '[1]', 'garbage', '', "\xff\x00", str_repeat('[', 600)] as $body) {
+            yield "the bytes $body" => [$body];
+        }
+        $good = ['uuid' => 'c0ffee00-0000-4000-8000-000000000000', 'job' => 'Illuminate\Queue\CallQueuedHandler@call', 'data' => ['command' => 'O:1']];
+        foreach (['job' => 12, 'data' => 'x', 'uuid' => [], 'maxTries' => 'a', 'timeout' => [], 'backoff' => [1], 'displayName' => [1]] as $name => $value) {
+            yield "a wrong $name" => [json_encode([$name => $value] + $good)];
+        }
+        foreach (['job', 'data'] as $name) {
+            yield "no $name" => [json_encode(array_diff_key($good, [$name => 1]))];
+        }
+        yield 'no command' => [json_encode(['data' => ['command' => 12]] + $good)];
+    }
+
+    private function pushHopeless(): string
+    {
+        $job = new Deed('hopeless', 0, 'throw');
+        $job->tries = 1;
+
+        return $this->queue()->push($job);
+    }
+
+    private function bodyOf(object $job): string
+    {
+        $id = $this->queue()->push($job);
+        $body = $this->queue()->find($id)->body;
+        $this->queue()->cancel($id);
+
+        return $body;
+    }
+
+    private function work(string $command, int $tries = 1): void
+    {
+        $this->artisan($command, ['--stop-when-empty' => true, '--sleep' => 0, '--tries' => $tries]);
+    }
+
+    /** Without waiting for its delay. */
+    private function workNow(string $command, string $id): void
+    {
+        $this->assertTrue($this->queue()->reschedule($id, 0));
+        $this->work($command);
+    }
+
+    private function renameTable(string $from, string $to): void
+    {
+        $this->app['db']->connection()->getSchemaBuilder()->rename($from, $to);
+    }
+
+    /** @return list<array{string, bool}> the uuids in failed_jobs, and whether the exception begins so */
+    private function recorded(string $exception): array
+    {
+        return $this->app['db']->table('failed_jobs')->orderBy('id')->get(['uuid', 'exception'])
+            ->map(static fn (object $row): array => [$row->uuid, str_starts_with($row->exception, $exception)])->all();
+    }
+}
