@@ -6,7 +6,6 @@ namespace DelayQueue\Tests\Laravel;
 
 use DelayQueue\JobInfo;
 use DelayQueue\Laravel\Failing\Failure;
-use DelayQueue\Laravel\Failing\FailureNotRecorded;
 use DelayQueue\Laravel\Failing\UnreadablePayload;
 use DelayQueue\Laravel\Job;
 use DelayQueue\State;
@@ -36,7 +35,7 @@ final class FailuresTest extends LaravelTestCase
         $this->assertEqualsWithDelta(30, $job->dueAt - $this->queue()->native()->now(), 20);
         $this->assertStringContainsString('hopeless went wrong', (string) $job->lastError);
         $this->assertStringContainsString('no such table: failed_jobs', (string) $job->lastError);
-        $this->assertTrue(str_contains($this->log(), FailureNotRecorded::class), 'it is reported');
+        $this->assertTrue(str_contains($this->log(), 'FailureNotRecorded'), 'it is reported');
 
         $this->workNow($command, $id);
         $this->renameTable('away', 'failed_jobs');
@@ -116,6 +115,53 @@ final class FailuresTest extends LaravelTestCase
             }
         }
         $this->assertSame([0, 4], [$this->lines('/^begin/'), $this->lines('/^failed hopeless RuntimeException: earlier/')]);
+    }
+
+    public function testAFailureThatEndsEachOfItsWorkersIsBuried(): void
+    {
+        foreach (self::COMMANDS as $command) {
+            $id = $this->pushHopeless();
+            $job = $this->queue()->pop();
+            $this->assertInstanceOf(Job::class, $job);
+            $failure = Failure::because('RuntimeException: hopeless');
+            for ($workers = 0; $workers < 11; ++$workers) {
+                $failure = $failure->begun();
+            }
+            $failure->storeIn($job->native());
+            $job->native()->release();
+            $this->work($command);
+            $buried = $this->queue()->find($id);
+            $this->assertSame([State::Buried, []], [$buried?->state, $buried?->headers], $command);
+            $this->assertStringStartsWith("RuntimeException: hopeless\nCould not be recorded", (string) $buried->lastError);
+        }
+        $this->assertSame(0, $this->lines('/^(begin|failed)/'));
+    }
+
+    public function testHeadersOfOthersAreNoFailures(): void
+    {
+        $full = ['a' => str_repeat('x', 8191)];
+        $lies = [['laravel-failure' => 'x'], ['laravel-failure' => '{"why":[],"attempts":"a"}'], ['laravel-failure' => '12'], $full];
+        foreach (self::COMMANDS as $command) {
+            foreach ($lies as $n => $headers) {
+                $job = new Deed("lie $n", 0, 'throw');
+                $job->tries = 1;
+                $this->queue()->native()->push($this->bodyOf($job), headers: $headers);
+            }
+            $this->work($command);
+        }
+        $this->assertSame([8, 8, 0], [$this->lines('/^begin lie/'), $this->lines('/^failed lie/'), $this->queue()->size()]);
+        $this->assertSame(8, $this->app['db']->table('failed_jobs')->count());
+    }
+
+    public function testAJobThatIsSealedWithAKeyThatIsNotThereDoesNotStopAWorker(): void
+    {
+        foreach (self::COMMANDS as $command) {
+            $id = $this->delayQueue('default', ['keys' => ['k1' => str_repeat('k', 32)], 'format' => 'raw'])->push('{}');
+            Deed::dispatch('after');
+            $this->work($command);
+            $this->assertSame(State::Buried, $this->queue()->find($id)?->state, $command);
+        }
+        $this->assertSame(2, $this->lines('/^end after/'));
     }
 
     /** @dataProvider payloads */
