@@ -6,15 +6,11 @@ namespace DelayQueue\Tests\Laravel;
 
 use DelayQueue\JobInfo;
 use DelayQueue\Laravel\Failing\Failure;
-use DelayQueue\Laravel\Failing\UnreadablePayload;
 use DelayQueue\Laravel\Job;
 use DelayQueue\State;
 use DelayQueue\Tests\Laravel\Support\Deed;
-use DelayQueue\Tests\Laravel\Support\EncryptedDeed;
 use DelayQueue\Tests\Laravel\Support\LaravelTestCase;
-use Illuminate\Encryption\Encrypter;
 use Illuminate\Queue\Events\JobFailed;
-use Illuminate\Support\Str;
 use RuntimeException;
 
 /** A job that fails for the last time is in failed_jobs before it leaves its queue. */
@@ -153,77 +149,6 @@ final class FailuresTest extends LaravelTestCase
         $this->assertSame(8, $this->app['db']->table('failed_jobs')->count());
     }
 
-    public function testAJobThatIsSealedWithAKeyThatIsNotThereDoesNotStopAWorker(): void
-    {
-        foreach (self::COMMANDS as $command) {
-            $id = $this->delayQueue('default', ['keys' => ['k1' => str_repeat('k', 32)], 'format' => 'raw'])->push('{}');
-            Deed::dispatch('after');
-            $this->work($command);
-            $this->assertSame(State::Buried, $this->queue()->find($id)?->state, $command);
-        }
-        $this->assertSame(2, $this->lines('/^end after/'));
-    }
-
-    /** @dataProvider payloads */
-    #[\PHPUnit\Framework\Attributes\DataProvider('payloads')]
-    public function testAPayloadThatCannotBeReadFailsOnceAndIsRecordedAsItIs(string $body): void
-    {
-        foreach (self::COMMANDS as $command) {
-            $id = $this->queue()->native()->push($body);
-            Deed::dispatch("after $id");
-            $this->work($command, tries: 3);
-            $rows = $this->app['db']->table('failed_jobs')->get(['uuid', 'payload', 'exception'])->all();
-            $this->assertSame([$body], array_column($rows, 'payload'), $command);
-            $uuid = json_decode($body, true)['uuid'] ?? null;
-            $this->assertSame(is_string($uuid) ? $uuid : $id, $rows[0]->uuid);
-            $this->assertStringStartsWith(UnreadablePayload::class . ": Cannot run job '$id' of queue 'default': ", $rows[0]->exception);
-            $this->assertSame([1, 0, 1], [$this->lines("/^end after $id 1 /"), $this->queue()->size(), $this->queue()->stats()->failed], $command);
-            $this->app['db']->table('failed_jobs')->delete();
-            $this->delayQueue()->forget();
-        }
-    }
-
-    public function testAJobThatCannotBeMadeOfItsPayloadFailsLikeOneThatThrows(): void
-    {
-        $good = json_decode($this->bodyOf(new Deed('never')), true);
-        $bodies = [];
-        foreach (['Gone', 'not serialized', 'O:9:"Gone\\Class":0:{}', 'O:1', ''] as $command) {
-            $bodies[] = ['uuid' => Str::uuid()->toString(), 'data' => ['command' => $command] + $good['data']] + $good;
-        }
-        $bodies[] = ['uuid' => Str::uuid()->toString(), 'job' => 'Gone\\Class@handle', 'data' => 'text'] + $good;
-        $bodies[] = ['uuid' => Str::uuid()->toString(), 'displayName' => 'x', 'job' => 'Gone', 'data' => null];
-        $key = $this->app['encrypter'];
-        $this->app->instance('encrypter', new Encrypter(random_bytes(32), 'AES-256-CBC'));
-        $this->app->forgetInstance('queue');
-        $bodies[] = json_decode($this->bodyOf(new EncryptedDeed('never')), true);
-        $this->app->instance('encrypter', $key);
-        $uuids = array_column($bodies, 'uuid');
-        sort($uuids);
-        foreach (self::COMMANDS as $command) {
-            foreach ($bodies as $body) {
-                $this->queue()->pushRaw(json_encode(['maxTries' => null] + $body));
-            }
-            Deed::dispatch('after');
-            $this->work($command);
-            $recorded = $this->app['db']->table('failed_jobs')->pluck('uuid')->sort()->values()->all();
-            $this->assertSame([$uuids, 0], [$recorded, $this->queue()->size()], $command);
-            $this->app['db']->table('failed_jobs')->delete();
-        }
-        $this->assertSame([2, 0], [$this->lines('/^end after/'), $this->lines('/^begin never/')]);
-    }
-
-    public function testAJobWithoutAUuidRunsAndIsRecordedUnderItsId(): void
-    {
-        $body = json_encode(array_diff_key(json_decode($this->bodyOf(new Deed('old', 0, 'throw')), true), ['uuid' => 1]));
-        foreach (self::COMMANDS as $times => $command) {
-            $id = $this->queue()->native()->push($body);
-            $this->work($command);
-            $this->assertSame($times + 1, $this->lines('/^failed old old went wrong/'));
-            $row = $this->app['db']->table('failed_jobs')->where('uuid', $id)->first();
-            $this->assertSame($body, $row?->payload);
-        }
-    }
-
     /** @return iterable<string, array{string, bool}> */
     public static function settings(): iterable
     {
@@ -231,22 +156,6 @@ final class FailuresTest extends LaravelTestCase
             yield $command => [$command, false];
             yield "$command, bury_failed" => [$command, true];
         }
-    }
-
-    /** @return iterable<string, array{string}> */
-    public static function payloads(): iterable
-    {
-        foreach (['"x"', '12', 'true', 'null', '[]', '{}', '[1]', 'garbage', '', "\xff\x00", str_repeat('[', 600)] as $body) {
-            yield "the bytes $body" => [$body];
-        }
-        $good = ['uuid' => 'c0ffee00-0000-4000-8000-000000000000', 'job' => 'Illuminate\Queue\CallQueuedHandler@call', 'data' => ['command' => 'O:1']];
-        foreach (['job' => 12, 'data' => 'x', 'uuid' => [], 'maxTries' => 'a', 'timeout' => [], 'backoff' => [1], 'displayName' => [1]] as $name => $value) {
-            yield "a wrong $name" => [json_encode([$name => $value] + $good)];
-        }
-        foreach (['job', 'data'] as $name) {
-            yield "no $name" => [json_encode(array_diff_key($good, [$name => 1]))];
-        }
-        yield 'no command' => [json_encode(['data' => ['command' => 12]] + $good)];
     }
 
     private function pushHopeless(): string
@@ -266,9 +175,9 @@ final class FailuresTest extends LaravelTestCase
         return $body;
     }
 
-    private function work(string $command, int $tries = 1): void
+    private function work(string $command): void
     {
-        $this->artisan($command, ['--stop-when-empty' => true, '--sleep' => 0, '--tries' => $tries]);
+        $this->artisan($command, ['--stop-when-empty' => true, '--sleep' => 0, '--tries' => 1]);
     }
 
     /** Without waiting for its delay. */

@@ -13,6 +13,8 @@ use Illuminate\Queue\QueueManager;
 /** The work of a worker, under either command. */
 abstract class WorkerTests extends LaravelTestCase
 {
+    use KilledWorkerTests;
+
     /** @var list<string> the command */
     protected const WORK = [];
 
@@ -93,51 +95,6 @@ abstract class WorkerTests extends LaravelTestCase
         $this->assertLessThan(20, microtime(true) - $killedAt);
         $this->awaitLine('/^end orphan 2/');
         $this->assertSame(2, $this->lines('/^begin orphan/'));
-    }
-
-    public function testAKilledWorkerCostsATryOnlyOfTheJobThatRan(): void
-    {
-        $this->boot(['retry_after' => 1]);
-        foreach (['poison' => ['kill', 1], 'stumbles' => ['kill once', 3], 'next' => ['return', 1], 'last' => ['return', 3]] as $name => [$end, $tries]) {
-            $job = new KillingDeed($name, 0, $end);
-            $job->tries = $tries;
-            dispatch($job);
-        }
-        foreach (['poison', 'stumbles'] as $death) {
-            $worker = $this->start(...static::WORK);
-            $this->awaitLine("/^begin $death 1/");
-            Wait::until(static fn (): bool => !$worker->isRunning(), 20, "the death of the worker by $death");
-        }
-        $this->start(...static::WORK);
-        Wait::until(fn (): bool => $this->queue()->size() === 0, 20, 'an empty queue');
-        $begun = array_map(static fn (string $line): string => implode(' ', array_slice(explode(' ', $line), 1, 2)), array_values(preg_grep('/^begin/', Journal::lines())));
-        sort($begun);
-        $this->assertSame(['last 1', 'next 1', 'poison 1', 'stumbles 1', 'stumbles 2'], $begun);
-        $this->assertSame(['poison'], $this->failedNames());
-    }
-
-    public function testAFailedMethodThatKillsItsWorkerLosesNoJob(): void
-    {
-        $this->boot(['retry_after' => 1]);
-        foreach (['kills in failed()', 'kills after its record'] as $name) {
-            $job = new KillingDeed($name, 0, 'throw');
-            $job->tries = 1;
-            $id = $this->queue()->push($job);
-            $worker = $this->start(...static::WORK);
-            $this->awaitLine('/^failed ' . preg_quote($name) . '/');
-            Wait::until(static fn (): bool => !$worker->isRunning(), 20, 'the death of the worker');
-            $this->assertNotNull($this->queue()->find($id), "$name: it is not acknowledged");
-        }
-        $this->assertContains('kills after its record', $this->failedNames());
-        $this->start(...static::WORK);
-        Wait::until(fn (): bool => $this->queue()->size() === 0, 20, 'an empty queue');
-        $failed = $this->failedNames();
-        sort($failed);
-        $this->assertSame(['kills after its record', 'kills in failed()'], $failed, 'each once');
-        $this->assertSame(2, $this->lines('/^begin/'), 'neither runs again');
-        foreach ($this->app['db']->table('failed_jobs')->pluck('exception') as $exception) {
-            $this->assertStringStartsWith('RuntimeException: kills', $exception);
-        }
     }
 
     public function testAWorkerThatWaitsEndsAtOnceOnSigterm(): void
@@ -318,14 +275,6 @@ abstract class WorkerTests extends LaravelTestCase
         $worker = $this->startWaiting(...static::WORK);
         $this->artisan('queue:restart');
         $this->assertSame(0, $worker->exitCode(20));
-    }
-
-    /** @return list<string> the names of the deeds in failed_jobs */
-    private function failedNames(): array
-    {
-        $payloads = $this->app['db']->table('failed_jobs')->orderBy('id')->pluck('payload')->all();
-
-        return array_map(static fn (string $payload): string => unserialize(json_decode($payload, true)['data']['command'])->name, $payloads);
     }
 
     /** Workers for a job that exceeds its time limit. */
