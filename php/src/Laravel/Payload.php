@@ -26,6 +26,9 @@ final class Payload
         'backoff' => 'a scalar',
     ];
 
+    /** Members that are left out where they are arrays: the job runs as well without. */
+    private const OF_NO_MATTER = ['delay', 'createdAt'];
+
     /** @param array<array-key, mixed> $members */
     private function __construct(
         public readonly array $members,
@@ -52,8 +55,10 @@ final class Payload
                 unset($members[$name]);
             }
         }
-        if (!is_scalar($members['delay'] ?? null)) {
-            unset($members['delay']);
+        foreach (self::OF_NO_MATTER as $name) {
+            if (is_array($members[$name] ?? null)) {
+                unset($members[$name]);
+            }
         }
         $hasUuid = ($members['uuid'] ?? '') !== '';
         $members['uuid'] = $hasUuid ? $members['uuid'] : $id;

@@ -10,6 +10,7 @@ use DelayQueue\Tests\Laravel\Support\Deed;
 use DelayQueue\Tests\Laravel\Support\EncryptedDeed;
 use DelayQueue\Tests\Laravel\Support\LaravelTestCase;
 use Illuminate\Encryption\Encrypter;
+use Illuminate\Queue\Jobs\InspectedJob;
 use Illuminate\Support\Str;
 
 /** Payloads that are none of Laravel's, or cannot be run. */
@@ -33,6 +34,16 @@ final class PayloadsTest extends LaravelTestCase
             $this->assertSame([1, 0, 1], [$this->lines("/^end after $id 1 /"), $this->queue()->size(), $this->queue()->stats()->failed], $command);
             $this->app['db']->table('failed_jobs')->delete();
             $this->delayQueue()->forget();
+        }
+    }
+
+    public function testAPayloadThatCannotBeReadIsCountedAndLookedAtLikeOthers(): void
+    {
+        $id = $this->queue()->native()->push('"x"');
+        $this->assertSame([1, 1], [$this->queue()->size(), $this->queue()->pendingSize()]);
+        $this->assertEqualsWithDelta(time(), $this->queue()->creationTimeOfOldestPendingJob(), 60);
+        if (class_exists(InspectedJob::class)) {
+            $this->assertSame([$id], $this->queue()->pendingJobs()->pluck('uuid')->all());
         }
     }
 

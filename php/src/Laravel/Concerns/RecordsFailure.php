@@ -43,7 +43,7 @@ trait RecordsFailure
         }
         $earlier = Failure::of($this->reserved);
         $e = $earlier?->exception() ?? $e;
-        $this->failure = $e instanceof Throwable ? $e : null;
+        $this->failure = $earlier?->why ?? ($e instanceof Throwable ? $e : null);
         $this->recording = ($earlier ?? Failure::because($e ?? 'failed by hand'))->begun();
         $this->settle(fn () => $this->recording->storeIn($this->reserved));
         $log = new FailedJobLog($this->container, $this, mayBeThere: $earlier !== null);

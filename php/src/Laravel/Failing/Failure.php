@@ -38,7 +38,9 @@ final class Failure
 
     public static function because(Throwable|string $why): self
     {
-        return new self(mb_strcut(mb_scrub((string) $why, 'UTF-8'), 0, self::MOST, 'UTF-8'));
+        $text = is_string($why) ? $why : self::described($why);
+
+        return new self(mb_strcut(mb_scrub($text, 'UTF-8'), 0, self::MOST, 'UTF-8'));
     }
 
     /** Null: the job has not failed, or that is recorded. */
@@ -89,6 +91,18 @@ final class Failure
     public static function removeFrom(NativeJob $job): void
     {
         $job->update($job->body, self::others($job));
+    }
+
+    /** As PHP prints it, but for the arguments of calls, which may be secret. */
+    private static function described(Throwable $error): string
+    {
+        $text = $error::class . ": {$error->getMessage()} in {$error->getFile()}:{$error->getLine()}\nStack trace:";
+        foreach ($error->getTrace() as $n => $call) {
+            $at = isset($call['file']) ? "{$call['file']}({$call['line']})" : '[internal function]';
+            $text .= "\n#$n $at: " . ($call['class'] ?? '') . ($call['type'] ?? '') . "{$call['function']}()";
+        }
+
+        return $error->getPrevious() === null ? $text : "$text\n\nCaused by " . self::described($error->getPrevious());
     }
 
     private function encoded(): string
