@@ -113,6 +113,26 @@ final class FailuresTest extends LaravelTestCase
         $this->assertSame([0, 4], [$this->lines('/^begin/'), $this->lines('/^failed hopeless RuntimeException: earlier/')]);
     }
 
+    public function testAFailureThatIsRecordedInATransactionOfTheJobIsThereWhenTheJobIsGone(): void
+    {
+        $this->app['db']->purge(); // as a worker begins
+        foreach (self::COMMANDS as $command) {
+            foreach (['fail in a transaction' => 0, 'leave a transaction' => 0, 'fail and roll back' => 1] as $end => $left) {
+                $job = new Deed($end, 0, $end);
+                $job->tries = 1;
+                $id = $this->queue()->push($job);
+                $this->work($command);
+                $this->app['db']->purge();
+                $this->assertSame([$left, 1 - $left], [$this->queue()->size(), $this->app['db']->table('failed_jobs')->count()], "$command: $end");
+                $left === 0 || $this->workNow($command, $id);
+                $this->app['db']->purge();
+                $this->assertSame([[$id, true]], $this->recorded("RuntimeException: $end failed"), "$command: $end");
+                $this->app['db']->table('failed_jobs')->delete();
+            }
+        }
+        $this->assertSame([6, 6], [$this->lines('/^begin/'), $this->lines('/^failed/')]);
+    }
+
     public function testAFailureThatEndsEachOfItsWorkersIsBuried(): void
     {
         foreach (self::COMMANDS as $command) {

@@ -7,7 +7,6 @@ namespace DelayQueue\Laravel\Failing;
 use Closure;
 use DelayQueue\Laravel\Job;
 use Illuminate\Contracts\Container\Container;
-use Illuminate\Database\Query\Builder;
 use Illuminate\Database\QueryException;
 use Illuminate\Queue\Failed\DatabaseFailedJobProvider;
 use Illuminate\Queue\Failed\DatabaseUuidFailedJobProvider;
@@ -29,6 +28,7 @@ final class FailedJobLog implements FailedJobProviderInterface
     /** @param bool $mayBeThere an earlier worker has begun to record this job */
     public function __construct(
         private readonly Container $container,
+        private readonly FailedDatabase $database,
         private readonly Job $job,
         private readonly bool $mayBeThere,
     ) {
@@ -105,14 +105,15 @@ final class FailedJobLog implements FailedJobProviderInterface
         return $this->provider->$method(...$arguments);
     }
 
-    private function isThere(): bool
+    /** Asks the database, where a transaction may have been rolled back meanwhile. */
+    public function isThere(): bool
     {
         // Its ids are numbers of its own.
         if ($this->provider instanceof DatabaseFailedJobProvider) {
-            return $this->table()->where('payload', $this->job->getRawBody())->exists();
+            return $this->database->table()->where('payload', $this->job->getRawBody())->exists();
         }
 
-        return $this->provider->find($this->job->uuid()) !== null;
+        return $this->provider?->find($this->job->uuid()) !== null;
     }
 
     private function write(string $connection, string $queue, string $payload, Throwable $exception): mixed
@@ -133,13 +134,13 @@ final class FailedJobLog implements FailedJobProviderInterface
             'failed_at' => Carbon::now(),
         ];
         try {
-            $this->table()->insert($row);
+            $this->database->table()->insert($row);
         } catch (QueryException $error) {
             // Some databases take no text with such bytes.
             if (mb_check_encoding($payload, 'UTF-8') && !str_contains($payload, "\0")) {
                 throw $error;
             }
-            $this->table()->insert(['payload' => $this->wrapped($payload)] + $row);
+            $this->database->table()->insert(['payload' => $this->wrapped($payload)] + $row);
         }
 
         return $this->job->uuid();
@@ -149,13 +150,5 @@ final class FailedJobLog implements FailedJobProviderInterface
     private function wrapped(string $payload): string
     {
         return json_encode(['uuid' => $this->job->uuid(), 'base64' => base64_encode($payload)], JSON_THROW_ON_ERROR);
-    }
-
-    private function table(): Builder
-    {
-        $config = $this->container->make('config');
-        $database = $this->container->make('db')->connection($config->get('queue.failed.database'));
-
-        return $database->table($config->get('queue.failed.table') ?? 'failed_jobs');
     }
 }

@@ -62,6 +62,12 @@ class Deed implements ShouldQueue
             'rate limit' => throw new RateLimited('1m'),
             'delete and rate limit' => $this->delete() ?? throw new RateLimited('1m'),
             'rate limit api' => throw new RateLimited('1m', 'api'),
+            'fail in a transaction' => app('db')->transaction(fn () => $this->fail(new RuntimeException("$this->name failed"))),
+            'fail and roll back' => app('db')->transaction(function (): void {
+                $this->fail(new RuntimeException("$this->name failed"));
+                throw new RuntimeException('rolled back');
+            }),
+            'leave a transaction' => app('db')->beginTransaction() ?? throw new RuntimeException("$this->name failed"),
             'fail' => $this->fail(new RuntimeException("$this->name failed")),
         };
     }
