@@ -118,6 +118,10 @@ final class FailedJobLog implements FailedJobProviderInterface
 
     private function write(string $connection, string $queue, string $payload, Throwable $exception): mixed
     {
+        if (str_contains((string) $exception, "\0")) {
+            // PostgreSQL takes no such text.
+            $exception = new FailedEarlier(str_replace("\0", '\0', (string) $exception));
+        }
         $needsNoUuid = $this->provider instanceof DatabaseFailedJobProvider || $this->provider instanceof NullFailedJobProvider;
         if ($needsNoUuid || $this->job->content()->hasUuid) {
             return $this->provider->log($connection, $queue, $payload, $exception);
