@@ -26,8 +26,10 @@ final class CliPoisonTest extends CliTestCase
             Wait::until(static fn (): bool => !$worker->isRunning(), 20, 'the death of a worker');
         }
         $worker = $this->start('work', self::HANDLER, "--prefetch=$prefetch");
-        Wait::until(fn (): bool => $queue->count() === 2 && $queue->count(State::Buried) === 2, 30, 'only the poisons are left');
-        $begun = array_count_values(array_column(array_filter($this->handled(), static fn (array $line): bool => $line[0] === 'begin'), 1));
+        $areDone = static fn (): bool => $queue->count() === 2 && $queue->count(State::Buried) === 2;
+        Wait::until($areDone, 30, 'only the poisons are left');
+        $begins = array_filter($this->handled(), static fn (array $line): bool => $line[0] === 'begin');
+        $begun = array_count_values(array_column($begins, 1));
         ksort($begun);
         $this->assertSame(['a' => 1, 'b' => 1, 'c' => 1, 'last' => 1, 'twice' => 2], $begun);
         $worker->signal(SIGTERM);

@@ -122,8 +122,13 @@ final class ConsumingWorker extends Worker
      * @param non-empty-list<string> $served those that are not paused
      * @param callable(): bool $isToStay
      */
-    private function loop(Queue $connection, string $queue, array $served, WorkerOptions $options, callable $isToStay): StopReason
-    {
+    private function loop(
+        Queue $connection,
+        string $queue,
+        array $served,
+        WorkerOptions $options,
+        callable $isToStay,
+    ): StopReason {
         TestTime::follow();
         $native = $connection->watching($served);
         $this->lookedAt = hrtime(true) / 1e9;
@@ -207,12 +212,13 @@ final class ConsumingWorker extends Worker
     private function reasonToEnd(mixed $lastRestart, WorkerOptions $options): ?string
     {
         $mostIdle = (float) ($options->stopWhenEmptyFor ?? 0);
+        $idle = hrtime(true) / 1e9 - max($this->jobEndedAt, $this->startedAt);
 
         return match (true) {
             $this->lostConnection ?? false => 'LostConnection',
             $this->shouldQuit => 'Interrupted',
             $this->queueShouldRestart($lastRestart) => 'ReceivedRestartSignal',
-            $mostIdle > 0 && hrtime(true) / 1e9 - max($this->jobEndedAt, $this->startedAt) >= $mostIdle => 'QueueEmptyFor',
+            $mostIdle > 0 && $idle >= $mostIdle => 'QueueEmptyFor',
             default => null,
         };
     }
@@ -220,7 +226,9 @@ final class ConsumingWorker extends Worker
     /** Ends the worker, and says why in versions of Laravel that tell listeners of it. */
     private function end(int $status, WorkerOptions $options, string $reason): int
     {
-        return $this->stop($status, $options, class_exists(WorkerStopReason::class) ? constant(WorkerStopReason::class . "::$reason") : null);
+        $isKnown = class_exists(WorkerStopReason::class);
+
+        return $this->stop($status, $options, $isKnown ? constant(WorkerStopReason::class . "::$reason") : null);
     }
 
     private function exitCode(StopReason $reason): int

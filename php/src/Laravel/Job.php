@@ -176,7 +176,7 @@ class Job extends BaseJob implements JobContract
         }
     }
 
-    /** {@inheritdoc} Laravel's handler is replaced by one that tells which middleware is at work, unless the application has bound its own. */
+    /** {@inheritdoc} {@see CommandHandler} replaces Laravel's handler, unless the application has bound its own. */
     protected function resolve($class)
     {
         $isOurs = $class === CallQueuedHandler::class && !$this->container->bound($class);

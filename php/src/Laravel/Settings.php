@@ -72,6 +72,10 @@ final class Settings
     /** @return list<string> */
     private static function heldBackBy(mixed $setting): array
     {
-        return is_array($setting) ? [...self::HOLDS_BACK, ...array_values($setting)] : ($setting ? self::HOLDS_BACK : []);
+        return match (true) {
+            is_array($setting) => [...self::HOLDS_BACK, ...array_values($setting)],
+            (bool) $setting => self::HOLDS_BACK,
+            default => [],
+        };
     }
 }

@@ -37,9 +37,8 @@ final class ConsumeTest extends WorkerTests
         Deed::dispatch('two');
         $this->artisan('delayqueue:work', ['--max-jobs' => 1]);
         $this->assertSame([0, 0], [$heard[0]->status, $heard[1]->status]);
-        $known = ['workerOptions' => WorkerOptions::class, 'reason' => WorkerStopReason::class];
-        foreach (array_filter($known, static fn (string $name): bool => property_exists($heard[0], $name), ARRAY_FILTER_USE_KEY) as $name => $class) {
-            $this->assertInstanceOf($class, $heard[0]->$name);
+        if (property_exists($heard[0], 'workerOptions')) {
+            $this->assertInstanceOf(WorkerOptions::class, $heard[0]->workerOptions);
         }
         // Laravel 13.
         if (property_exists($heard[0], 'reason')) {

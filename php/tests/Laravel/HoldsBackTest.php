@@ -44,7 +44,8 @@ final class HoldsBackTest extends ReleaseTestCase
         $this->assertSame([0, 1], [$this->lines('/^begin held /'), $this->take($id)->attempts()]);
         $this->closeApi();
         $this->runSixTimes($this->pushBehind(new RateLimited('api')));
-        $this->assertSame([0, 0], [$this->lines('/^begin held /'), $this->lines('/^failed held /')], "those of Laravel's own still do");
+        $lines = [$this->lines('/^begin held /'), $this->lines('/^failed held /')];
+        $this->assertSame([0, 0], $lines, "those of Laravel's own still do");
     }
 
     public function testAMiddlewareOfAKnownPackageUsesUpNoTry(): void
@@ -66,7 +67,8 @@ final class HoldsBackTest extends ReleaseTestCase
     {
         touch(storage_path('held'));
         HeldDeed::$behind = new WithoutOverlapping('key');
-        $id = $this->queue()->push((new HeldDeed('held'))->through([new ReleasingMiddleware(), new HoldingMiddleware()]));
+        $job = (new HeldDeed('held'))->through([new ReleasingMiddleware(), new HoldingMiddleware()]);
+        $id = $this->queue()->push($job);
         $this->take($id)->fire();
         $this->assertSame(2, $this->take($id)->attempts());
     }
@@ -96,7 +98,8 @@ final class HoldsBackTest extends ReleaseTestCase
         $this->runSixTimes((string) $id);
         UniqueUntilRunDeed::dispatch('held');
         $isReleasedBefore = !method_exists(CallQueuedHandler::class, 'commandShouldBeUniqueUntilProcessing');
-        $this->assertSame($isReleasedBefore ? 2 : 1, $this->queue()->size(), 'before Laravel 12 it is released as soon as a worker has the job');
+        // Before Laravel 12 the lock is released as soon as a worker has the job.
+        $this->assertSame($isReleasedBefore ? 2 : 1, $this->queue()->size());
         $this->openApi();
         $this->work('queue:work', $id);
         $this->assertSame(1, $this->lines('/^end held 1 /'));

@@ -30,8 +30,10 @@ final class PayloadsTest extends LaravelTestCase
             $this->assertSame([$body], array_column($rows, 'payload'), $command);
             $uuid = json_decode($body, true)['uuid'] ?? null;
             $this->assertSame(is_string($uuid) ? $uuid : $id, $rows[0]->uuid);
-            $this->assertStringStartsWith(UnreadablePayload::class . ": Cannot run job '$id' of queue 'default': ", $rows[0]->exception);
-            $this->assertSame([1, 0, 1], [$this->lines("/^end after $id 1 /"), $this->queue()->size(), $this->queue()->stats()->failed], $command);
+            $error = UnreadablePayload::class . ": Cannot run job '$id' of queue 'default': ";
+            $this->assertStringStartsWith($error, $rows[0]->exception);
+            $this->assertSame([1, 0], [$this->lines("/^end after $id 1 /"), $this->queue()->size()], $command);
+            $this->assertSame(1, $this->queue()->stats()->failed, "$command: failed runs");
             $this->app['db']->table('failed_jobs')->delete();
             $this->delayQueue()->forget();
         }
@@ -78,7 +80,8 @@ final class PayloadsTest extends LaravelTestCase
 
     public function testAJobWithoutAUuidRunsAndIsRecordedUnderItsId(): void
     {
-        $body = json_encode(array_diff_key(json_decode($this->bodyOf(new Deed('old', 0, 'throw')), true), ['uuid' => 1]));
+        $members = json_decode($this->bodyOf(new Deed('old', 0, 'throw')), true);
+        $body = json_encode(array_diff_key($members, ['uuid' => 1]));
         foreach (self::COMMANDS as $times => $command) {
             $id = $this->queue()->native()->push($body);
             $this->work($command);
@@ -91,7 +94,8 @@ final class PayloadsTest extends LaravelTestCase
     public function testAJobThatIsSealedWithAKeyThatIsNotThereDoesNotStopAWorker(): void
     {
         foreach (self::COMMANDS as $command) {
-            $id = $this->delayQueue('default', ['keys' => ['k1' => str_repeat('k', 32)], 'format' => 'raw'])->push('{}');
+            $sealing = ['keys' => ['k1' => str_repeat('k', 32)], 'format' => 'raw'];
+            $id = $this->delayQueue('default', $sealing)->push('{}');
             Deed::dispatch('after');
             $this->work($command);
             $this->assertSame(State::Buried, $this->queue()->find($id)?->state, $command);
@@ -102,11 +106,20 @@ final class PayloadsTest extends LaravelTestCase
     /** @return iterable<string, array{string}> */
     public static function payloads(): iterable
     {
-        foreach (['"x"', '12', 'true', 'null', '[]', '{}', '[1]', 'garbage', '', "\xff\x00", str_repeat('[', 600)] as $body) {
+        $bodies = ['"x"', '12', 'true', 'null', '[]', '{}', '[1]', 'garbage', '', "\xff\x00", str_repeat('[', 600)];
+        foreach ($bodies as $body) {
             yield "the bytes $body" => [$body];
         }
-        $good = ['uuid' => 'c0ffee00-0000-4000-8000-000000000000', 'job' => 'Illuminate\Queue\CallQueuedHandler@call', 'data' => ['command' => 'O:1']];
-        foreach (['job' => 12, 'data' => 'x', 'uuid' => [], 'maxTries' => 'a', 'timeout' => [], 'backoff' => [1], 'displayName' => [1]] as $name => $value) {
+        $good = [
+            'uuid' => 'c0ffee00-0000-4000-8000-000000000000',
+            'job' => 'Illuminate\Queue\CallQueuedHandler@call',
+            'data' => ['command' => 'O:1'],
+        ];
+        $wrong = [
+            'job' => 12, 'data' => 'x', 'uuid' => [], 'maxTries' => 'a', 'timeout' => [], 'backoff' => [1],
+            'displayName' => [1],
+        ];
+        foreach ($wrong as $name => $value) {
             yield "a wrong $name" => [json_encode([$name => $value] + $good)];
         }
         foreach (['job', 'data'] as $name) {

@@ -121,7 +121,8 @@ trait InspectsQueue
             foreach ($page as $info) {
                 // By its id: a renewed lease moves a job behind those that are still to come.
                 $members = Payload::of($info->body, $info->id)->members;
-                $found[$info->id] = InspectedJob::fromPayload(json_encode($members, JSON_THROW_ON_ERROR), $info->attempts, $name);
+                $body = json_encode($members, JSON_THROW_ON_ERROR);
+                $found[$info->id] = InspectedJob::fromPayload($body, $info->attempts, $name);
             }
         }
 

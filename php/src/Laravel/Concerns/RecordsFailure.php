@@ -12,8 +12,8 @@ use DelayQueue\Laravel\Failing\UnreadablePayload;
 use Throwable;
 
 /**
- * The end of a job that has failed for the last time: it is acknowledged after its failed(), the listeners of JobFailed and failed_jobs have had it.
- * A crash before that brings it back, and so does a failure to record it.
+ * The end of a job that has failed for the last time: it is acknowledged after its failed(), the listeners of JobFailed
+ * and failed_jobs have had it. A crash before that brings it back, and so does a failure to record it.
  */
 trait RecordsFailure
 {
@@ -157,9 +157,10 @@ trait RecordsFailure
 
     private function notRecorded(Failure $failure, Throwable $error): FailureNotRecorded
     {
-        $what = "The failure of job '{$this->getJobId()}' of queue '{$this->getQueue()}' could not be recorded";
+        $message = "The failure of job '{$this->getJobId()}' of queue '{$this->getQueue()}' could not be recorded: "
+            . "{$error->getMessage()}; it had failed with {$failure->summary()}";
 
-        return new FailureNotRecorded("$what: {$error->getMessage()}; it had failed with {$failure->summary()}", 0, $error);
+        return new FailureNotRecorded($message, 0, $error);
     }
 
     private function failedDatabase(): FailedDatabase
@@ -176,9 +177,8 @@ trait RecordsFailure
     private function unreadable(): ?UnreadablePayload
     {
         $fault = $this->content()->fault;
+        $what = "Cannot run job '{$this->getJobId()}' of queue '{$this->getQueue()}'";
 
-        return $fault === null
-            ? null
-            : new UnreadablePayload("Cannot run job '{$this->getJobId()}' of queue '{$this->getQueue()}': the payload cannot be read, $fault");
+        return $fault === null ? null : new UnreadablePayload("$what: the payload cannot be read, $fault");
     }
 }

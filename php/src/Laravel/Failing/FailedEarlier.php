@@ -6,7 +6,7 @@ namespace DelayQueue\Laravel\Failing;
 
 use RuntimeException;
 
-/** The failure of an earlier run, as far as its job has kept it. As a string it is the earlier exception, trace included. */
+/** The failure of an earlier run, as far as its job has kept it. As a string it is that exception, trace included. */
 final class FailedEarlier extends RuntimeException
 {
     public function __construct(private readonly string $text)

@@ -16,8 +16,8 @@ use Illuminate\Support\Carbon;
 use Throwable;
 
 /**
- * Takes the place of Laravel's `queue.failer` while one job fails. It notes whether the job was recorded, records it once, and records payloads
- * without a uuid under the id of their job.
+ * Takes the place of Laravel's `queue.failer` while one job fails. It notes whether the job was recorded, records it
+ * once, and records payloads without a uuid under the id of their job.
  */
 final class FailedJobLog implements FailedJobProviderInterface
 {
@@ -122,7 +122,8 @@ final class FailedJobLog implements FailedJobProviderInterface
             // PostgreSQL takes no such text.
             $exception = new FailedEarlier(str_replace("\0", '\0', (string) $exception));
         }
-        $needsNoUuid = $this->provider instanceof DatabaseFailedJobProvider || $this->provider instanceof NullFailedJobProvider;
+        $needsNoUuid = $this->provider instanceof DatabaseFailedJobProvider
+            || $this->provider instanceof NullFailedJobProvider;
         if ($needsNoUuid || $this->job->content()->hasUuid) {
             return $this->provider->log($connection, $queue, $payload, $exception);
         }

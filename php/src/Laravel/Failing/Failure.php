@@ -8,8 +8,8 @@ use DelayQueue\Job as NativeJob;
 use Throwable;
 
 /**
- * The last failure of a job, from its first attempt to be recorded until it is in failed_jobs. The job keeps it in a header, so that a worker
- * that takes over records the failure instead of running the job again.
+ * The last failure of a job, until it is in failed_jobs. The job keeps it in a header, so that a worker that takes over
+ * records the failure instead of running the job again.
  */
 final class Failure
 {
@@ -114,7 +114,9 @@ final class Failure
 
     private function cutBy(int $bytes): self
     {
-        return new self(mb_strcut($this->why, 0, max(0, strlen($this->why) - $bytes), 'UTF-8'), $this->attempts, $this->isTold);
+        $why = mb_strcut($this->why, 0, max(0, strlen($this->why) - $bytes), 'UTF-8');
+
+        return new self($why, $this->attempts, $this->isTold);
     }
 
     /** @return array<array-key, string> */

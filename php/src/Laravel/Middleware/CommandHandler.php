@@ -20,7 +20,8 @@ final class CommandHandler extends CallQueuedHandler
         if (!$job instanceof Job || $command instanceof \__PHP_Incomplete_Class) {
             return parent::dispatchThroughMiddleware($job, $command);
         }
-        $all = array_merge(method_exists($command, 'middleware') ? $command->middleware() : [], $command->middleware ?? []);
+        $ofMethod = method_exists($command, 'middleware') ? $command->middleware() : [];
+        $all = array_merge($ofMethod, $command->middleware ?? []);
         $watched = $all === [] ? $command : new WatchedCommand($command, $all, $job, $this->container);
 
         return parent::dispatchThroughMiddleware($job, $watched);

@@ -10,7 +10,7 @@ use Illuminate\Contracts\Container\Container;
 use Illuminate\Pipeline\Pipeline;
 
 /**
- * Stands for a command on its way to Laravel's handler. Its only middleware runs those of the command, each of them watched.
+ * Stands for a command on its way to Laravel's handler. Its only middleware runs those of the command, each watched.
  *
  * @internal
  */
@@ -36,16 +36,18 @@ final class WatchedCommand
     /** @return list<Closure> */
     public function middleware(): array
     {
-        return [fn (self $command, Closure $next): mixed => $this->through(array_map($this->watched(...), $this->all), $this->command, $next)];
+        $watched = array_map($this->watched(...), $this->all);
+
+        return [fn (self $command, Closure $next): mixed => $this->through($watched, $this->command, $next)];
     }
 
     private function watched(mixed $middleware): Closure
     {
-        return fn (object $command, Closure $next): mixed => $this->job->behind($middleware, fn (): mixed => $this->through(
-            [$middleware],
-            $command,
-            fn (object $command): mixed => $this->job->behind(null, static fn (): mixed => $next($command)),
-        ));
+        return function (object $command, Closure $next) use ($middleware): mixed {
+            $behind = fn (object $command): mixed => $this->job->behind(null, static fn (): mixed => $next($command));
+
+            return $this->job->behind($middleware, fn (): mixed => $this->through([$middleware], $command, $behind));
+        };
     }
 
     /** @param array<mixed> $middleware */

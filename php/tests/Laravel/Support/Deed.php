@@ -62,14 +62,19 @@ class Deed implements ShouldQueue
             'rate limit' => throw new RateLimited('1m'),
             'delete and rate limit' => $this->delete() ?? throw new RateLimited('1m'),
             'rate limit api' => throw new RateLimited('1m', 'api'),
-            'fail in a transaction' => app('db')->transaction(fn () => $this->fail(new RuntimeException("$this->name failed"))),
+            'fail in a transaction' => app('db')->transaction(fn () => $this->fail($this->failure())),
             'fail and roll back' => app('db')->transaction(function (): void {
-                $this->fail(new RuntimeException("$this->name failed"));
+                $this->fail($this->failure());
                 throw new RuntimeException('rolled back');
             }),
-            'leave a transaction' => app('db')->beginTransaction() ?? throw new RuntimeException("$this->name failed"),
-            'fail' => $this->fail(new RuntimeException("$this->name failed")),
+            'leave a transaction' => app('db')->beginTransaction() ?? throw $this->failure(),
+            'fail' => $this->fail($this->failure()),
         };
+    }
+
+    private function failure(): RuntimeException
+    {
+        return new RuntimeException("$this->name failed");
     }
 
     public function failed(?Throwable $exception = null): void

@@ -12,7 +12,10 @@ trait KilledWorkerTests
     public function testAKilledWorkerCostsATryOnlyOfTheJobThatRan(): void
     {
         $this->boot(['retry_after' => 1]);
-        foreach (['poison' => ['kill', 1], 'stumbles' => ['kill once', 3], 'next' => ['return', 1], 'last' => ['return', 3]] as $name => [$end, $tries]) {
+        $jobs = [
+            'poison' => ['kill', 1], 'stumbles' => ['kill once', 3], 'next' => ['return', 1], 'last' => ['return', 3],
+        ];
+        foreach ($jobs as $name => [$end, $tries]) {
             $job = new KillingDeed($name, 0, $end);
             $job->tries = $tries;
             dispatch($job);
@@ -24,7 +27,8 @@ trait KilledWorkerTests
         }
         $this->start(...static::WORK);
         Wait::until(fn (): bool => $this->queue()->size() === 0, 20, 'an empty queue');
-        $begun = array_map(static fn (string $line): string => implode(' ', array_slice(explode(' ', $line), 1, 2)), array_values(preg_grep('/^begin/', Journal::lines())));
+        preg_match_all('/^begin (\w+ \d) /m', implode("\n", Journal::lines()), $found);
+        $begun = $found[1];
         sort($begun);
         $this->assertSame(['last 1', 'next 1', 'poison 1', 'stumbles 1', 'stumbles 2'], $begun);
         $this->assertSame(['poison'], $this->failedNames());
@@ -59,6 +63,8 @@ trait KilledWorkerTests
     {
         $payloads = $this->app['db']->table('failed_jobs')->orderBy('id')->pluck('payload')->all();
 
-        return array_map(static fn (string $payload): string => unserialize(json_decode($payload, true)['data']['command'])->name, $payloads);
+        $command = static fn (string $payload): Deed => unserialize(json_decode($payload, true)['data']['command']);
+
+        return array_map(static fn (string $payload): string => $command($payload)->name, $payloads);
     }
 }

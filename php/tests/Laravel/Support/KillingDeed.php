@@ -27,7 +27,8 @@ final class KillingDeed extends Deed
         match (true) {
             $this->name === 'kills in failed()' && $isFirst => self::kill(),
             // The worker's own listener, which records the job, comes before this one.
-            $this->name === 'kills after its record' && $isFirst => app('events')->listen(JobFailed::class, self::kill(...)),
+            $this->name === 'kills after its record' && $isFirst
+                => app('events')->listen(JobFailed::class, self::kill(...)),
             default => null,
         };
     }
