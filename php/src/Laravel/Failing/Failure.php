@@ -64,7 +64,7 @@ final class Failure
         return new self($this->why, $this->attempts, true);
     }
 
-    /** What was thrown and where, in one line. */
+    /** The class, message and place of the exception, in one line. */
     public function summary(): string
     {
         return mb_strcut((string) strtok($this->why, "\n"), 0, 500, 'UTF-8');
