@@ -9,7 +9,7 @@ use Illuminate\Queue\CallQueuedHandler;
 /** A payload of Laravel with members that its worker can rely on, whatever bytes are stored. */
 final class Payload
 {
-    /** What getName() says of a payload that names no job. */
+    /** The name of the job in a payload that names none. */
     private const NO_JOB = 'unreadable payload';
 
     /** The types of the members that Laravel's worker reads, each of which may also be null. */

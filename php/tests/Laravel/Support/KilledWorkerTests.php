@@ -6,7 +6,7 @@ namespace DelayQueue\Tests\Laravel\Support;
 
 use DelayQueue\Tests\Support\Wait;
 
-/** What becomes of the jobs of a worker that is killed, under either command. */
+/** Jobs of a worker that is killed, under either command. */
 trait KilledWorkerTests
 {
     public function testAKilledWorkerCostsATryOnlyOfTheJobThatRan(): void
