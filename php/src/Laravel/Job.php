@@ -29,6 +29,9 @@ class Job extends BaseJob implements JobContract
     /** Why this run has failed. */
     private Throwable|string|null $failure = null;
 
+    /** The application was told that the lease is lost. */
+    private bool $isLost = false;
+
     /** @param bool $acknowledgesLater deleting leaves the job to the extension's loop, which acknowledges it with its next request */
     public function __construct(
         Container $container,
@@ -187,12 +190,13 @@ class Job extends BaseJob implements JobContract
     /** A job that is settled stays so. One that is ours no longer is no error of the application. */
     private function settle(Closure $operation): void
     {
-        if ($this->reserved->isSettled()) {
+        if ($this->isLost || $this->reserved->isSettled()) {
             return;
         }
         try {
             $operation();
         } catch (LeaseLostException $exception) {
+            $this->isLost = true;
             $this->source->reportLeaseLost($this, $exception);
         }
     }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Laravel;
 
 use DelayQueue\JobInfo;
+use DelayQueue\Laravel\Events\LeaseLost;
 use DelayQueue\Laravel\Failing\Failure;
 use DelayQueue\Laravel\Job;
 use DelayQueue\State;
@@ -143,6 +144,19 @@ final class FailuresTest extends LaravelTestCase
         $this->assertSame([6, 6], [$this->lines('/^begin/'), $this->lines('/^failed/')]);
     }
 
+    public function testAFailedJobThatIsNoLongerOursIsReportedOnce(): void
+    {
+        foreach ([false, true] as $buries) {
+            $this->boot(['block_for' => 0, 'bury_failed' => $buries]);
+            $heard = $this->listenFor(LeaseLost::class);
+            $id = $this->pushHopeless();
+            $job = $this->queue()->pop();
+            $this->queue()->cancel($id);
+            $job?->fail(new RuntimeException('hopeless'));
+            $this->assertCount(1, $heard);
+        }
+    }
+
     public function testAFailureThatEndsEachOfItsWorkersIsBuried(): void
     {
         foreach (self::COMMANDS as $command) {
@@ -158,8 +172,7 @@ final class FailuresTest extends LaravelTestCase
             $this->work($command);
             $buried = $this->queue()->find($id);
             $this->assertSame([State::Buried, []], [$buried?->state, $buried?->headers], $command);
-            $reason = (string) $buried->lastError;
-            $this->assertStringStartsWith("RuntimeException: hopeless\nCould not be recorded", $reason);
+            $this->assertStringStartsWith("RuntimeException: hopeless\nCould not", (string) $buried->lastError);
         }
         $this->assertSame(0, $this->lines('/^(begin|failed)/'));
     }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Laravel\Support;
 
+use DelayQueue\State;
 use DelayQueue\Tests\Support\Wait;
 
 /** Jobs of a worker that is killed, under either command. */
@@ -56,6 +57,24 @@ trait KilledWorkerTests
         foreach ($this->app['db']->table('failed_jobs')->pluck('exception') as $exception) {
             $this->assertStringStartsWith('RuntimeException: kills', $exception);
         }
+    }
+
+    public function testAJobThatExceedsItsTimeAndCannotBeRecordedIsRecordedLater(): void
+    {
+        $job = new Deed('endless', 30);
+        $job->timeout = 1;
+        $job->tries = 1;
+        $id = $this->queue()->push($job);
+        $schema = $this->app['db']->connection()->getSchemaBuilder();
+        $schema->rename('failed_jobs', 'away');
+        $this->start(...static::WORK);
+        Wait::until(fn (): bool => $this->queue()->find($id)?->state === State::Delayed, 20, 'the next try to record it');
+        $schema->rename('away', 'failed_jobs');
+        $this->queue()->reschedule($id, 0);
+        $this->start(...static::WORK);
+        Wait::until(fn (): bool => $this->queue()->size() === 0, 20, 'an empty queue');
+        $this->assertSame(['endless'], $this->failedNames());
+        $this->assertSame([1, 1], [$this->lines('/^begin endless/'), $this->lines('/^failed endless/')]);
     }
 
     /** @return list<string> the names of the deeds in failed_jobs */
