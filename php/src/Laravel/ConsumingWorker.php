@@ -18,6 +18,7 @@ use Illuminate\Queue\Events\JobTimedOut;
 use Illuminate\Queue\Events\WorkerIdle;
 use Illuminate\Queue\Worker as BaseWorker;
 use Illuminate\Queue\WorkerOptions;
+use Illuminate\Queue\WorkerStopReason;
 use InvalidArgumentException;
 use Throwable;
 
@@ -27,6 +28,17 @@ use Throwable;
  */
 final class ConsumingWorker extends Worker
 {
+    /** Cases of Laravel's WorkerStopReason, by those of the extension's loop. */
+    private const REASONS = [
+        'signal' => 'Interrupted',
+        'maxJobs' => 'MaxJobsExceeded',
+        'maxTime' => 'MaxTimeExceeded',
+        'memoryLimit' => 'MaxMemoryExceeded',
+        'empty' => 'QueueEmpty',
+        'ordered' => 'Interrupted',
+        'restart' => 'ReceivedRestartSignal',
+    ];
+
     /** Seconds between looks at queue:restart, the maintenance mode, listeners of Looping, and pauses. */
     private const LOOK_EVERY = 1.0;
 
@@ -35,38 +47,52 @@ final class ConsumingWorker extends Worker
 
     private float $lookedAt = 0.0;
 
-    private bool $isToRestart = false;
+    /** Why the worker ends, as a case of Laravel's WorkerStopReason. Null: it goes on. */
+    private ?string $endsFor = null;
+
+    private float $jobEndedAt = 0.0;
 
     /** @return int the exit code of queue:work */
-    public function consume(string $connectionName, string $queue, WorkerOptions $options, int $prefetch): int
+    public function consume(string $connectionName, string $queue, WorkerOptions $options): int
     {
         $connection = $this->manager->connection($connectionName);
         if (!$connection instanceof Queue) {
             throw new InvalidArgumentException("the queue connection [$connectionName] is not of the driver delayqueue: use queue:work");
         }
         $this->begin($options);
+        $this->endsFor = null;
+        $this->countJob(0);
         if ($this->supportsAsyncSignals()) {
             $this->listenForSignals($connectionName, $queue, $options);
         }
         $lastRestart = $this->getTimestampOfLastQueueRestart();
         $this->raise('raiseWorkerStartingEvent', $connectionName, $queue, $options);
-        $goesOn = fn (): bool => !($this->isToRestart = $this->queueShouldRestart($lastRestart))
-            && $this->daemonShouldRun($options, $connectionName, $queue);
+        $goesOn = function () use ($lastRestart, $options, $connectionName, $queue): bool {
+            $this->endsFor ??= $this->reasonToEnd($lastRestart, $options);
+
+            return $this->endsFor === null && $this->daemonShouldRun($options, $connectionName, $queue);
+        };
         for (;;) {
             $served = $this->unpaused($connectionName, explode(',', $queue));
             if (!$goesOn() || $served === []) {
-                if (!$this->isToRestart && !$this->shouldQuit) {
+                if ($this->endsFor === null) {
                     $this->sleep($options->sleep > 0 ? $options->sleep : 1);
+                    $this->endsFor = $this->reasonToEnd($lastRestart, $options) ?? match (true) {
+                        (bool) $options->stopWhenEmpty => 'QueueEmpty',
+                        $this->isTimeUp() => 'MaxTimeExceeded',
+                        default => null,
+                    };
                 }
-                if ($this->isToRestart || $this->shouldQuit || $options->stopWhenEmpty || $this->isTimeUp()) {
-                    return $this->stop(static::EXIT_SUCCESS, $options);
+                if ($this->endsFor !== null) {
+                    return $this->end(static::EXIT_SUCCESS, $options, $this->endsFor);
                 }
                 continue;
             }
             $isToStay = fn (): bool => $goesOn() && $this->unpaused($connectionName, explode(',', $queue)) === $served;
-            $reason = $this->loop($connection, $queue, $served, $options, $prefetch, $isToStay);
-            if ($reason !== StopReason::Stopped || $this->isToRestart || $this->shouldQuit) {
-                return $this->stop($this->exitCode($reason), $options);
+            $reason = $this->loop($connection, $queue, $served, $options, $isToStay);
+            $endsFor = $this->endsFor ?? $this->reasonToEnd($lastRestart, $options);
+            if ($reason !== StopReason::Stopped || $endsFor !== null) {
+                return $this->end($this->exitCode($reason), $options, $endsFor ?? self::REASONS[$reason->value]);
             }
         }
     }
@@ -96,14 +122,19 @@ final class ConsumingWorker extends Worker
      * @param non-empty-list<string> $served those that are not paused
      * @param callable(): bool $isToStay
      */
-    private function loop(Queue $connection, string $queue, array $served, WorkerOptions $options, int $prefetch, callable $isToStay): StopReason
-    {
+    private function loop(
+        Queue $connection,
+        string $queue,
+        array $served,
+        WorkerOptions $options,
+        callable $isToStay,
+    ): StopReason {
         TestTime::follow();
         $native = $connection->watching($served);
         $this->lookedAt = hrtime(true) / 1e9;
         $look = function () use ($native, $isToStay): void {
             $now = hrtime(true) / 1e9;
-            if ($now - $this->lookedAt >= self::LOOK_EVERY) {
+            if ($now - $this->lookedAt >= self::LOOK_EVERY || $this->shouldQuit || ($this->lostConnection ?? false)) {
                 $this->lookedAt = $now;
                 $isToStay() ?: $native->stop();
             }
@@ -121,7 +152,6 @@ final class ConsumingWorker extends Worker
             maxTime: (float) $options->maxTime,
             memoryLimit: $options->memory > 0 ? ((int) $options->memory) . 'M' : 0,
             stopWhenEmpty: (bool) $options->stopWhenEmpty,
-            prefetch: $prefetch,
             timeout: (float) $options->timeout,
             heartbeat: $connection->settings->heartbeat,
             shutdownTimeout: $this->shutdownTimeout,
@@ -134,8 +164,13 @@ final class ConsumingWorker extends Worker
             ($this->resetScope)();
         }
         $this->raise('raiseAfterJobPopEvent', $job->getConnectionName(), $job);
+        $this->countJob(1);
         // Not our parent's: leases are kept by the loop here.
         BaseWorker::runJob($job, $job->getConnectionName(), $options);
+        $this->jobEndedAt = hrtime(true) / 1e9;
+        if (property_exists($this, 'lastJobProcessedAt')) {
+            $this->lastJobProcessedAt = $this->jobEndedAt;
+        }
         if ($options->rest > 0) {
             $this->sleep($options->rest);
         }
@@ -165,10 +200,41 @@ final class ConsumingWorker extends Worker
         }
     }
 
+    /** For listeners of WorkerStopping, in versions of Laravel that tell them. 0: none so far. */
+    private function countJob(int $more): void
+    {
+        if (property_exists($this, 'jobsProcessed')) {
+            $this->jobsProcessed = $more === 0 ? 0 : $this->jobsProcessed + $more;
+        }
+    }
+
+    /** A case of WorkerStopReason, or null. */
+    private function reasonToEnd(mixed $lastRestart, WorkerOptions $options): ?string
+    {
+        $mostIdle = (float) ($options->stopWhenEmptyFor ?? 0);
+        $idle = hrtime(true) / 1e9 - max($this->jobEndedAt, $this->startedAt);
+
+        return match (true) {
+            $this->lostConnection ?? false => 'LostConnection',
+            $this->shouldQuit => 'Interrupted',
+            $this->queueShouldRestart($lastRestart) => 'ReceivedRestartSignal',
+            $mostIdle > 0 && $idle >= $mostIdle => 'QueueEmptyFor',
+            default => null,
+        };
+    }
+
+    /** Ends the worker, and says why in versions of Laravel that tell listeners of it. */
+    private function end(int $status, WorkerOptions $options, string $reason): int
+    {
+        $isKnown = class_exists(WorkerStopReason::class);
+
+        return $this->stop($status, $options, $isKnown ? constant(WorkerStopReason::class . "::$reason") : null);
+    }
+
     private function exitCode(StopReason $reason): int
     {
         return $reason === StopReason::MemoryLimit
-            ? (int) (property_exists($this, 'memoryExceededExitCode') ? static::$memoryExceededExitCode ?? static::EXIT_MEMORY_LIMIT : static::EXIT_MEMORY_LIMIT)
+            ? (int) (static::$memoryExceededExitCode ?? static::EXIT_MEMORY_LIMIT)
             : static::EXIT_SUCCESS;
     }
 

@@ -14,29 +14,26 @@ use Illuminate\Container\Container;
 use Illuminate\Contracts\Queue\Job as JobContract;
 use Illuminate\Queue\CallQueuedHandler;
 use Illuminate\Queue\Jobs\Job as BaseJob;
-use Illuminate\Queue\Middleware\RateLimited;
-use Illuminate\Queue\Middleware\ThrottlesExceptions;
-use Illuminate\Queue\Middleware\WithoutOverlapping;
 use Throwable;
 
 /** A job of Laravel under a lease of delayqueue. */
 class Job extends BaseJob implements JobContract
 {
+    use Concerns\RecordsFailure;
     use Concerns\StartsInTime;
 
-    /** Middleware of Laravel that releases a job for "not now": no attempt of the job. */
-    private const HOLDS_BACK = [RateLimited::class, WithoutOverlapping::class, ThrottlesExceptions::class];
+    private ?Payload $content = null;
 
-    /** More than lie between a middleware and isHeldBack(). */
-    private const FRAMES = 8;
-
-    /** @var array<string, mixed>|null */
-    private ?array $decoded = null;
+    /** The middleware that is at work. Null: the handler is, or neither. */
+    private mixed $middleware = null;
 
     private ?string $copied = null;
 
     /** Why this run has failed. */
     private Throwable|string|null $failure = null;
+
+    /** The application was told that the lease is lost. */
+    private bool $isLost = false;
 
     /** @param bool $acknowledgesLater deleting leaves the job to the extension's loop, which acknowledges it with its next request */
     public function __construct(
@@ -77,10 +74,16 @@ class Job extends BaseJob implements JobContract
             : $this->reserved->body;
     }
 
-    /** {@inheritdoc} Decoded once. */
+    /** {@inheritdoc} Without members that cannot be what they say. */
     public function payload()
     {
-        return $this->decoded ??= json_decode($this->getRawBody(), true);
+        return $this->content()->members;
+    }
+
+    /** @internal */
+    public function content(): Payload
+    {
+        return $this->content ??= Payload::of($this->getRawBody(), $this->getJobId());
     }
 
     /** This run included. A job that came from the redis driver brings its attempts there with it. */
@@ -89,14 +92,15 @@ class Job extends BaseJob implements JobContract
         return $this->reserved->attempts + (int) ($this->payload()['attempts'] ?? 0);
     }
 
-    /** Done. After fail() the run counts as failed; with bury_failed the job is set aside with the reason. */
+    /** Done, or failed. While fail() works the job stays ours, to be acknowledged at its end. */
     public function delete()
     {
         parent::delete();
+        if ($this->recording !== null) {
+            return;
+        }
         if ($this->hasFailed()) {
-            $this->settle(fn () => $this->source->settings->buryFailed
-                ? $this->reserved->bury($this->failure, failed: true)
-                : $this->reserved->ack(failed: true));
+            $this->settleFailed();
         } elseif (!$this->acknowledgesLater) {
             $this->settle(fn () => $this->reserved->ack());
         }
@@ -113,19 +117,38 @@ class Job extends BaseJob implements JobContract
      *
      * @param \DateTimeInterface|\DateInterval|int $delay
      * @param bool|null $countAttempt false: as if it had not been tried, for "not now" (a maintenance window). null: it counts, unless a middleware
-     *     of HOLDS_BACK calls this
+     *     calls this that holds jobs back (the setting release_uncounted)
      */
     public function release($delay = 0, ?bool $countAttempt = null)
     {
         $isFirst = !$this->isReleased();
         parent::release($delay);
         if (!$this->isDeleted()) {
-            $countAttempt ??= !$this->source->settings->releaseUncounted || !self::isHeldBack();
+            $countAttempt ??= !$this->source->settings->holdsBack($this->middleware);
             $this->giveBack($isFirst, fn () => $this->reserved->release(
                 Delay::of($delay, $this->source->native($this->queue)),
                 countAttempt: $countAttempt,
                 error: $this->failure,
             ));
+        }
+    }
+
+    /**
+     * Calls `$work` while this middleware is at work.
+     *
+     * @internal
+     *
+     * @param mixed $middleware as a job names it; null: what is behind the middleware
+     * @param Closure(): mixed $work
+     */
+    public function behind(mixed $middleware, Closure $work): mixed
+    {
+        $before = $this->middleware;
+        $this->middleware = $middleware;
+        try {
+            return $work();
+        } finally {
+            $this->middleware = $before;
         }
     }
 
@@ -145,12 +168,6 @@ class Job extends BaseJob implements JobContract
                 );
             }
         }
-    }
-
-    public function fail($e = null)
-    {
-        $this->failure = $e instanceof Throwable ? $e : null;
-        parent::fail($e);
     }
 
     /**
@@ -173,26 +190,12 @@ class Job extends BaseJob implements JobContract
         }
     }
 
-    /** {@inheritdoc} An application that has bound a handler of its own keeps it. */
+    /** {@inheritdoc} {@see JobHandler} replaces Laravel's handler, unless the application has bound its own. */
     protected function resolve($class)
     {
         return $class === CallQueuedHandler::class && !$this->container->bound($class)
-            ? $this->container->make(JobHandler::class)->of((array) $this->payload())
+            ? $this->container->make(JobHandler::class)->of($this->payload())
             : parent::resolve($class);
-    }
-
-    /** A middleware calls release() of the user's job, which calls ours, and may have one of its own in between. */
-    private static function isHeldBack(): bool
-    {
-        foreach (debug_backtrace(DEBUG_BACKTRACE_PROVIDE_OBJECT | DEBUG_BACKTRACE_IGNORE_ARGS, self::FRAMES) as $frame) {
-            if (!in_array($frame['function'], [__FUNCTION__, 'release'], true)) {
-                $caller = $frame['object'] ?? null;
-
-                return array_filter(self::HOLDS_BACK, static fn (string $class): bool => $caller instanceof $class) !== [];
-            }
-        }
-
-        return false;
     }
 
     /** A job that was cancelled meanwhile ends here. One whose lease has run out may be another worker's. */
@@ -208,12 +211,13 @@ class Job extends BaseJob implements JobContract
     /** A job that is settled stays so. One that is ours no longer is no error of the application. */
     private function settle(Closure $operation): void
     {
-        if ($this->reserved->isSettled()) {
+        if ($this->isLost || $this->reserved->isSettled()) {
             return;
         }
         try {
             $operation();
         } catch (LeaseLostException $exception) {
+            $this->isLost = true;
             $this->source->reportLeaseLost($this, $exception);
         }
     }

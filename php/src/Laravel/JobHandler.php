@@ -5,10 +5,14 @@ declare(strict_types=1);
 namespace DelayQueue\Laravel;
 
 use DelayQueue\DuplicateJobException;
+use DelayQueue\Laravel\Middleware\WatchedCommand;
 use Illuminate\Contracts\Queue\Job as JobContract;
 use Illuminate\Database\Eloquent\ModelNotFoundException;
 
-/** Laravel's handler, and two more ends: of a job whose model is gone, and of a chain whose next link is refused. */
+/**
+ * Laravel's handler, with two more ends: of a job whose model is gone, and of a chain whose next link is refused. It
+ * also lets the job know which of its middleware is at work.
+ */
 final class JobHandler extends JobEnds
 {
     /** @var array<array-key, mixed> of the job that it handles */
@@ -70,5 +74,33 @@ final class JobHandler extends JobEnds
         $this->isRestored = true;
 
         return $command;
+    }
+
+    /** {@inheritdoc} The job knows which of its middleware is at work. */
+    protected function dispatchThroughMiddleware(JobContract $job, $command)
+    {
+        if (!$job instanceof Job || $command instanceof \__PHP_Incomplete_Class) {
+            return parent::dispatchThroughMiddleware($job, $command);
+        }
+        $ofMethod = method_exists($command, 'middleware') ? $command->middleware() : [];
+        $all = array_merge($ofMethod, $command->middleware ?? []);
+        $watched = $all === [] ? $command : new WatchedCommand($command, $all, $job, $this->container);
+
+        return parent::dispatchThroughMiddleware($job, $watched);
+    }
+
+    protected function commandShouldBeUniqueUntilProcessing($command): bool
+    {
+        return parent::commandShouldBeUniqueUntilProcessing(WatchedCommand::inner($command));
+    }
+
+    protected function uniqueJobLockShouldBeReleased($job, $command)
+    {
+        return parent::uniqueJobLockShouldBeReleased($job, WatchedCommand::inner($command));
+    }
+
+    protected function ensureUniqueJobLockIsReleased($command)
+    {
+        return parent::ensureUniqueJobLockIsReleased(WatchedCommand::inner($command));
     }
 }

@@ -22,7 +22,7 @@ class Worker extends BaseWorker
 
     private bool $isDaemon = false;
 
-    private float $startedAt = 0.0;
+    protected float $startedAt = 0.0;
 
     /** The last round has waited: sleeping would only make the next job late. */
     private bool $hasWaited = false;

@@ -25,7 +25,8 @@ return [
     'outbox' => env('DELAYQUEUE_OUTBOX', false),
     // true: a failed job stays in Redis as well, buried with its reason, until queue:retry takes it or you remove it.
     'bury_failed' => false,
-    // A job that RateLimited, WithoutOverlapping or ThrottlesExceptions releases uses up no try. false: it does, as with other drivers.
+    // A job that RateLimited, WithoutOverlapping or ThrottlesExceptions releases uses up no try. A list of classes:
+    // neither does one that these middleware release. false: it does, as with other drivers.
     'release_uncounted' => true,
     // Smaller is sooner; null: that of the extension.
     'priority' => null,

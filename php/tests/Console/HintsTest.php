@@ -153,7 +153,7 @@ final class HintsTest extends TestCase
             $this->assertSame([0, $ids], [$code, array_column(json_decode($json, true), 'id')], $options);
         }
         $this->assertSaysLike(0, '/^id +state +group .*\nlater +delayed .*\n.*\n.*\nburied +buried .*$/', 'list --queue=orders');
-        $this->assertSaysLike(0, '/\n2 of 4$/', 'list --queue=orders --limit=2');
+        $this->assertSaysLike(0, '/\n2 of 4; go on with --after=\S+$/', 'list --queue=orders --limit=2');
         $this->assertSame('held', $held->id);
     }
 

@@ -7,37 +7,54 @@ namespace DelayQueue\Tests\Laravel;
 use DelayQueue\Tests\Laravel\Support\Deed;
 use DelayQueue\Tests\Laravel\Support\WorkerTests;
 use DelayQueue\Tests\Support\Wait;
+use Illuminate\Queue\Events\WorkerStopping;
+use Illuminate\Queue\WorkerOptions;
+use Illuminate\Queue\WorkerStopReason;
 
 /** delayqueue:work. */
 final class ConsumeTest extends WorkerTests
 {
     protected const WORK = ['delayqueue:work'];
 
-    public function testManyJobsTakeFewRoundTrips(): void
+    public function testEachJobTakesOneRoundTrip(): void
     {
-        $this->queue()->bulk(array_map(static fn (int $n): Deed => new Deed("job $n"), range(1, 200)));
+        $this->queue()->bulk(array_map(static fn (int $n): Deed => new Deed("job $n"), range(1, 100)));
         $redis = $this->app['redis']->connection()->client();
         $redis->rawCommand('CONFIG', 'RESETSTAT');
-        $worker = $this->start(...self::WORK, ...['--stop-when-empty', '--prefetch=50']);
+        $worker = $this->start(...self::WORK, ...['--stop-when-empty']);
         $this->assertSame(0, $worker->exitCode(30));
-        $this->assertSame(200, $this->lines('/^end/'));
+        $this->assertSame(100, $this->lines('/^end/'));
         preg_match('/calls=(\d+)/', $redis->info('commandstats')['cmdstat_evalsha'], $found);
-        $this->assertLessThan(60, (int) $found[1]);
+        $this->assertLessThan(150, (int) $found[1]);
     }
 
-    public function testJobsThatWereFetchedButNotRunAreGivenBackUncounted(): void
+    public function testWorkerStoppingTellsWhyAndWhatWasDone(): void
     {
-        Deed::dispatch('busy', 1);
-        foreach (range(1, 5) as $n) {
-            Deed::dispatch("next $n");
+        $heard = $this->listenFor(WorkerStopping::class);
+        Deed::dispatch('only');
+        $this->artisan('delayqueue:work', ['--stop-when-empty' => true]);
+        Deed::dispatch('one');
+        Deed::dispatch('two');
+        $this->artisan('delayqueue:work', ['--max-jobs' => 1]);
+        $this->assertSame([0, 0], [$heard[0]->status, $heard[1]->status]);
+        if (property_exists($heard[0], 'workerOptions')) {
+            $this->assertInstanceOf(WorkerOptions::class, $heard[0]->workerOptions);
         }
-        $worker = $this->start(...self::WORK, ...['--prefetch=10']);
-        $this->awaitLine('/^begin busy/');
-        $worker->signal(SIGTERM);
+        // Laravel 13.
+        if (property_exists($heard[0], 'reason')) {
+            $this->assertSame(['QueueEmpty', 'MaxJobsExceeded'], [$heard[0]->reason->name, $heard[1]->reason->name]);
+            $this->assertSame([1, 1], [$heard[0]->jobsProcessed, $heard[1]->jobsProcessed]);
+            $this->assertGreaterThan(0, $heard[0]->lastJobProcessedAt);
+        }
+    }
+
+    public function testAWorkerThatLosesItsDatabaseEnds(): void
+    {
+        Deed::dispatch('unlucky', 0, 'lose the database');
+        Deed::dispatch('next');
+        $worker = $this->start(...self::WORK);
         $this->assertSame(0, $worker->exitCode(20));
-        $this->assertSame(5, $this->queue()->pendingSize());
-        $this->boot(['block_for' => 0]);
-        $this->assertSame(1, $this->queue()->pop()->attempts());
+        $this->assertSame([1, 0], [$this->lines('/^begin unlucky/'), $this->lines('/^begin next/')]);
     }
 
     public function testTheTimeLimitOfTheWorkerHoldsForJobsWithoutOne(): void

@@ -4,15 +4,11 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Laravel;
 
-use DelayQueue\Laravel\Job;
 use DelayQueue\Tests\Laravel\Support\Deed;
 use DelayQueue\Tests\Laravel\Support\HeldDeed;
-use DelayQueue\Tests\Laravel\Support\Journal;
-use DelayQueue\Tests\Laravel\Support\LaravelTestCase;
 use DelayQueue\Tests\Laravel\Support\OwnOverlapping;
+use DelayQueue\Tests\Laravel\Support\ReleaseTestCase;
 use DelayQueue\Tests\Laravel\Support\ReleasingMiddleware;
-use Illuminate\Cache\RateLimiter;
-use Illuminate\Cache\RateLimiting\Limit;
 use Illuminate\Queue\Middleware\RateLimited;
 use Illuminate\Queue\Middleware\RateLimitedWithRedis;
 use Illuminate\Queue\Middleware\ThrottlesExceptions;
@@ -22,16 +18,8 @@ use Illuminate\Support\Carbon;
 use RuntimeException;
 
 /** A release by Laravel's own middleware: does it count? */
-final class ReleasesTest extends LaravelTestCase
+final class ReleasesTest extends ReleaseTestCase
 {
-    private const COMMANDS = ['queue:work', 'delayqueue:work'];
-
-    protected function tearDown(): void
-    {
-        HeldDeed::$behind = null;
-        parent::tearDown();
-    }
-
     public function testAJobThatRateLimitedHoldsBackUsesUpNoTry(): void
     {
         foreach ([RateLimited::class, RateLimitedWithRedis::class] as $middleware) {
@@ -162,68 +150,5 @@ final class ReleasesTest extends LaravelTestCase
         $this->queue()->push(new HeldDeed('held', 0, 'throw'));
         $this->work('queue:work');
         $this->assertSame([1, 0, 1], [$this->lines('/^failed held /'), $this->queue()->size(), $this->queue()->stats()->failed]);
-    }
-
-    /** @return string its id */
-    private function pushBehind(object $middleware, ?Deed $job = null, int $tries = 2): string
-    {
-        $job ??= new Deed('held');
-        $job->tries = $tries;
-
-        return $this->queue()->push($job->through([$middleware]));
-    }
-
-    /** More often than it has tries. */
-    private function runSixTimes(string $id, string ...$commands): void
-    {
-        for ($run = 0; $run < 6; $run++) {
-            $this->work(($commands ?: self::COMMANDS)[$run % count($commands ?: self::COMMANDS)], $id);
-        }
-    }
-
-    /** @param string|null $id due now, should it be delayed */
-    private function work(string $command, ?string $id = null): void
-    {
-        $id === null || $this->queue()->reschedule($id, 0);
-        $this->artisan($command, ['--once' => true, '--sleep' => 0]);
-    }
-
-    private function take(string $id): Job
-    {
-        $this->queue()->reschedule($id, 0);
-        $job = $this->queue()->pop();
-        $this->assertInstanceOf(Job::class, $job);
-
-        return $job;
-    }
-
-    private function assertRunsAsItsFirstTry(string $id): void
-    {
-        $this->assertSame([0, 0], [$this->lines('/^begin held /'), $this->lines('/^failed /')]);
-        $this->work('queue:work', $id);
-        $this->assertSame([1, 0], [$this->lines('/^end held 1 /'), $this->queue()->size()]);
-        $this->forget();
-    }
-
-    /** Another job uses up what the limit allows. */
-    private function closeApi(string $middleware = RateLimited::class): void
-    {
-        $this->app->make(RateLimiter::class)->for('api', static fn (): Limit => Limit::perHour(1));
-        dispatch((new Deed('first'))->through([new $middleware('api')]));
-        $this->work('queue:work');
-        $this->assertSame(1, $this->lines('/^end first 1 /'));
-    }
-
-    private function openApi(): void
-    {
-        $this->app->make(RateLimiter::class)->for('api', static fn (): Limit => Limit::none());
-    }
-
-    /** For another round of the same test. */
-    private function forget(): void
-    {
-        $this->queue()->native()->purge();
-        $this->app['cache']->store()->flush();
-        Journal::clear();
     }
 }

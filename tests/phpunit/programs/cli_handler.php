@@ -31,6 +31,7 @@ return static function (Job $job, DelayQueue $queue): void {
         'sleep' => usleep(60_000_000),
         // In C, without looking at PHP's interrupt flag.
         'stick' => hash_pbkdf2('sha512', 'password', 'salt', 1_000_000_000),
+        'kill' => posix_kill(getmypid(), SIGKILL),
         'exit' => exit(7),
         'succeed' => exit(0),
         'fatal' => eval('interface Two {} class One implements Two, Two {}'),

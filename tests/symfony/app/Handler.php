@@ -24,6 +24,7 @@ final class Handler
             'limit' => $this->begun($work) > (int) $what ?: throw new RateLimited('1ms'),
             'last' => $this->lastChance($work),
             'close' => throw new RateLimited('1h'),
+            'kill' => posix_kill(getmypid(), SIGKILL),
             'wait' => $this->wait($work->name),
             'sleep' => $this->sleep((float) $what),
         };

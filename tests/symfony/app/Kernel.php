@@ -23,6 +23,7 @@ final class Kernel extends BaseKernel
         'short' => ['ttr' => 2],
         'bare' => ['ttr' => 2, 'heartbeat' => false],
         'buries' => ['bury_on_reject' => true],
+        'ahead' => ['ttr' => 1, 'prefetch' => 10, 'max_attempts' => 2],
         'shop' => ['outbox' => 'default', 'ttr' => 2],
     ];
 
@@ -77,6 +78,7 @@ final class Kernel extends BaseKernel
                     'short' => $transport(self::OPTIONS['short']),
                     'bare' => $transport(self::OPTIONS['bare']),
                     'buries' => $transport(self::OPTIONS['buries']),
+                    'ahead' => $transport(self::OPTIONS['ahead']),
                     'elsewhere' => $transport([], '%env(MESSENGER_DSN_2)%'),
                     'memory' => 'in-memory://',
                     'failed' => ['retry_strategy' => ['delay' => 3_600_000] + $retry] + $transport(), // its retries come when a test says so

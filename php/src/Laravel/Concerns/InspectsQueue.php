@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Laravel\Concerns;
 
 use BadMethodCallException;
+use DelayQueue\Laravel\Payload;
 use DelayQueue\Laravel\QueueName;
 use DelayQueue\State;
 use Illuminate\Queue\Jobs\InspectedJob;
@@ -119,7 +120,9 @@ trait InspectsQueue
         for ($last = null; ($page = $native->list($state, 0, self::PAGE, $last)) !== []; $last = end($page)) {
             foreach ($page as $info) {
                 // By its id: a renewed lease moves a job behind those that are still to come.
-                $found[$info->id] = InspectedJob::fromPayload($info->body, $info->attempts, $name);
+                $members = Payload::of($info->body, $info->id)->members;
+                $body = json_encode($members, JSON_THROW_ON_ERROR);
+                $found[$info->id] = InspectedJob::fromPayload($body, $info->attempts, $name);
             }
         }
 

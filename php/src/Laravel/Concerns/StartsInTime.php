@@ -26,12 +26,12 @@ trait StartsInTime
         return "$time $onExpiry->value";
     }
 
-    public function fire()
+    /** Whether it may start. Else it has ended. */
+    private function isInTime(): bool
     {
         $until = self::expiresAt($this->native()->headers, $this->native()->dueAt);
-        if ($until === null || !$this->isTooLate($until)) {
-            parent::fire();
-        }
+
+        return $until === null || !$this->isTooLate($until);
     }
 
     /**
@@ -64,7 +64,7 @@ trait StartsInTime
         $late = "job '$reserved->id' in queue '$this->queue' was not started in time, and has expired";
         if (str_ends_with($reserved->headers[NewJob::EXPIRES], OnExpiry::Drop->value)) {
             $this->delete();
-            $this->container->make(JobEnds::class)->removed((array) $this->payload(), new CancelledException($late));
+            $this->container->make(JobEnds::class)->removed($this->payload(), new CancelledException($late));
         } else {
             $this->fail(new JobExpiredException($late));
         }

@@ -18,9 +18,8 @@ final class WorkCommand extends BaseCommand
     {
         // The options of the version that is there.
         $this->signature = str_replace('queue:work', 'delayqueue:work', $this->signature)
-            . ' {--prefetch=10 : The number of jobs that one round trip may take; 1 where single jobs take long}'
             . ' {--shutdown-timeout=0 : How long after SIGTERM, SIGINT or SIGQUIT the job in hand may run; 0: to its end}';
-        $this->description = 'Start processing jobs of a delayqueue connection, many in one round trip';
+        $this->description = 'Start processing jobs of a delayqueue connection in the loop of the extension';
         parent::__construct($worker, $cache);
     }
 
@@ -30,11 +29,9 @@ final class WorkCommand extends BaseCommand
             $this->input->setOption('max-jobs', '1');
             $this->input->setOption('stop-when-empty', true);
         }
-        $prefetch = max(1, min(500, (int) $this->option('prefetch')));
-
         $this->worker->shutdownTimeout = (string) $this->option('shutdown-timeout');
 
         return $this->worker->setName($this->option('name'))->setCache($this->cache)
-            ->consume($connection, $queue, $this->gatherWorkerOptions(), $this->option('once') ? 1 : $prefetch);
+            ->consume($connection, $queue, $this->gatherWorkerOptions());
     }
 }

@@ -112,6 +112,8 @@ final class RedisJobs
 
     private static function redisId(string $body): ?string
     {
-        return json_decode($body, true)['id'] ?? null;
+        $id = json_decode($body, true)['id'] ?? null;
+
+        return is_string($id) ? $id : null;
     }
 }

@@ -52,17 +52,29 @@ class Deed implements ShouldQueue
         }
         Journal::write("end $this->name {$this->attempts()} " . sprintf('%.3f', microtime(true)));
         match ($this->end) {
-            'return', 'wrap' => null,
+            'return', 'wrap', 'kill', 'kill once' => null,
             'throw' => throw new RuntimeException("$this->name went wrong"),
             'lose the connection' => throw new ConnectionException('server has gone away'),
+            'lose the database' => throw new RuntimeException('server has gone away'),
             'throw once' => $this->attempts() > 1 ?: throw new RuntimeException("$this->name went wrong"),
             'release' => $this->attempts() > 1 ?: $this->release(0),
             'release uncounted' => count(preg_grep("/^end $this->name /", Journal::lines())) > 2 ?: $this->job->release(0, countAttempt: false),
             'rate limit' => throw new RateLimited('1m'),
             'delete and rate limit' => $this->delete() ?? throw new RateLimited('1m'),
             'rate limit api' => throw new RateLimited('1m', 'api'),
-            'fail' => $this->fail(new RuntimeException("$this->name failed")),
+            'fail in a transaction' => app('db')->transaction(fn () => $this->fail($this->failure())),
+            'fail and roll back' => app('db')->transaction(function (): void {
+                $this->fail($this->failure());
+                throw new RuntimeException('rolled back');
+            }),
+            'leave a transaction' => app('db')->beginTransaction() ?? throw $this->failure(),
+            'fail' => $this->fail($this->failure()),
         };
+    }
+
+    private function failure(): RuntimeException
+    {
+        return new RuntimeException("$this->name failed");
     }
 
     public function failed(?Throwable $exception = null): void

@@ -14,6 +14,8 @@ use Illuminate\Queue\QueueManager;
 /** The work of a worker, under either command. */
 abstract class WorkerTests extends LaravelTestCase
 {
+    use KilledWorkerTests;
+
     /** @var list<string> the command */
     protected const WORK = [];
 
