@@ -77,14 +77,19 @@ final class RedisServer
         return 'redis+unix://' . $this->socket() . '?db=0';
     }
 
-    /** Removes everything, scripts excepted. Clients connect anew, because each remembers for a minute that it has entered a queue into the index. */
+    /**
+     * Removes everything, scripts excepted. Clients connect anew, also those that wait: each remembers for a minute that it
+     * has entered a queue into the index.
+     */
     public function flush(): void
     {
         $answer = $this->ask('FLUSHALL');
         if ($answer !== '+OK') {
             throw new RuntimeException("the private redis-server did not flush: $answer");
         }
-        $this->ask('CLIENT KILL TYPE normal');
+        foreach (['normal', 'pubsub'] as $type) {
+            $this->ask("CLIENT KILL TYPE $type");
+        }
     }
 
     /** Stops the server and removes its folder. In a forked child it does nothing: the server is the parent's. */
