@@ -1,7 +1,10 @@
 //! One queue: every operation is one script, or a bounded sequence of them.
 
 mod ask;
+mod ask_ahead;
+mod each;
 mod examine;
+mod flight;
 mod groups;
 mod histogram;
 mod idle_check;
@@ -12,6 +15,7 @@ mod push;
 mod push_once;
 mod ready;
 mod receipts;
+mod register;
 mod release;
 mod reserve;
 mod sealing;
@@ -24,13 +28,14 @@ mod wait;
 
 pub use super::keys::{check_prefix, check_queue_name};
 pub use ask::{NextDue, ReserveOutcome, Source, Waited, Waiting};
+pub use each::{Content, counts_due, firsts_of, groups_of, limits_of, stats_of, that_have};
 pub use histogram::{Histogram, Quantiles, RunOutcome, bucket_of};
 pub use look::which_have;
 pub use manage::Taken;
 pub use push_once::{OnceJob, PushOnce};
 pub use ready::check_ready;
 pub use reserve::{Fetch, reserve_from, wait_for};
-pub use settle::{Failed, Finished, Held, Settled, random_unit};
+pub use settle::{Failed, Finished, Held, Settled, forget_calls, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
 pub use stats::{Counters, Snapshot, Stats};
 pub use update::SealedContent;

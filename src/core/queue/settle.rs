@@ -1,12 +1,13 @@
 //! Operations of the holder of a job.
 
+use super::flight::ask_each;
 use super::histogram::RunOutcome;
 use super::thread::answered_consumer;
 use super::{Queue, bucket_of, due_arg};
-use crate::core::client::Request;
 use crate::core::clock::{self, Moment};
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, JobOptions, LeaseReceipt, Reserved};
+use crate::core::pool::Connections;
 use crate::core::reply::{self, Reply};
 use crate::core::scripts;
 use std::collections::HashSet;
@@ -86,6 +87,27 @@ pub enum Settled {
 
 const TAKEN: &str = "its time ran out and it was taken back, or it was cancelled";
 
+/// This thread asks these queues for no more jobs: nothing of its last reserves need be remembered.
+///
+/// # Errors
+/// Connection and server errors.
+pub fn forget_calls(queues: &[&Queue]) -> Result<()> {
+    let answered: Vec<(&Queue, Vec<u8>)> = queues
+        .iter()
+        .filter_map(|queue| Some((*queue, [b"\n", answered_consumer(queue)?.as_bytes()].concat())))
+        .collect();
+    let Some((first, _)) = answered.first() else { return Ok(()) };
+    let all: Vec<&Queue> = answered.iter().map(|(queue, _)| *queue).collect();
+    let mut connections = Connections::default();
+    let told = ask_each(&all, &mut connections, &mut |request, _, at| {
+        if let Some((queue, call)) = answered.get(at) {
+            request.command(&[b"HDEL", queue.keys.leases(), call]);
+        }
+    });
+    first.client.give_back(connections);
+    told?.into_iter().try_for_each(|told| told.map(drop))
+}
+
 impl Queue {
     pub(super) fn lost(&self, held: &Held) -> Error {
         Error::LeaseLost { queue: self.name.to_string(), id: held.id().to_string(), reason: TAKEN }
@@ -144,20 +166,6 @@ impl Queue {
             });
             Ok((Reply::new(value.map_err(|error| self.naming_key(error))?)?, was_lost))
         })
-    }
-
-    /// This thread asks the queue for no more jobs: nothing of its last reserve need be remembered.
-    ///
-    /// # Errors
-    /// Connection and server errors.
-    pub fn forget_call(&self) -> Result<()> {
-        let Some(consumer) = answered_consumer(self) else { return Ok(()) };
-        let build = |request: &mut Request, _, _: &mut _| {
-            let keys = self.keys.ack();
-            let plain = keys.first_chunk::<5>().map_or(&keys[..], |plain| plain);
-            request.script(&scripts::ACK, plain, &[b"0", b"", consumer.as_bytes(), b""]);
-        };
-        self.client.run(build).map(|_| ()).map_err(|error| self.naming_key(error))
     }
 
     /// Runs a script over pairs of id and lease. A job that is named twice is ours once, and sent once: it counts once.
