@@ -7,6 +7,7 @@ use crate::repeats::Scripts;
 use crate::support::*;
 use delayqueue::core::groups::GroupLimits;
 use delayqueue::core::job::{Due, JobOptions, NewJob, Reserved, State};
+use delayqueue::core::keys::Keys;
 use delayqueue::core::pool::Connections;
 use delayqueue::core::queue::{Fetch, OnceJob, Queue, ReserveOutcome};
 use delayqueue::core::scripts::{self, Script};
@@ -91,12 +92,14 @@ fn raw(queue: &Queue) -> Raw {
     Raw::open(&queue.client().key().dsn)
 }
 
-/// Runs a script for a consumer of its own. Its second argument is the number of the call.
+/// Runs a script that leases jobs, for a consumer of its own.
 fn run(queue: &Queue, script: &Script, args: &[&str]) {
-    let mut scripts = Scripts::of(queue);
-    let keys = scripts.keys.clone();
+    let keys = Keys::new("dq", queue.name(), 0);
+    let (keys, offset) = (keys.all(), b"0".as_slice());
+    let count = keys.len().to_string();
+    let head = [b"EVAL".as_slice(), script.source.as_bytes(), count.as_bytes()];
     let args: Vec<&[u8]> = args.iter().map(|arg| arg.as_bytes()).collect();
-    scripts.run(script, &keys.all(), &args);
+    raw(queue).run_bytes(&[&head, &keys[..], &[offset], &args].concat());
 }
 
 const TURNS: &[Turn] = &[

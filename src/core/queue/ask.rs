@@ -38,12 +38,12 @@ pub struct NextDue {
 }
 
 impl NextDue {
-    /// From the answer of `reserve.lua` that leases nothing; `None`: there is a job, or a bounded part of the housekeeping is done.
+    /// From the answer of `reserve.lua` that leases nothing; `None`: a bounded part of the housekeeping is done.
     pub(super) fn read(reply: &mut Reply) -> Result<Option<Self>> {
         let is_paused = match reply.word.as_str() {
             "EMPTY" => false,
             "PAUSED" => true,
-            "READY" | "AGAIN" => return Ok(None),
+            "AGAIN" => return Ok(None),
             _ => return Err(reply::unexpected()),
         };
         Ok(Some(Self { wait: u64::try_from(reply.int()?).ok().map(Duration::from_micros), is_paused }))

@@ -40,7 +40,7 @@ pub(super) fn ask_ahead(
         }
         answer.text()?; // of the jobs that are acknowledged on the way: there are none
         if let Some(found) = found.get_mut(asked.at) {
-            *found = NextDue::read(&mut answer)?;
+            *found = if answer.word == "READY" { None } else { NextDue::read(&mut answer)? };
         }
     }
     Ok(found)
