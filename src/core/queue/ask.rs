@@ -118,8 +118,10 @@ pub(super) fn ask_all(
             let rest = order.iter().copied().skip(turn);
             let rest: Vec<(usize, &Queue)> =
                 rest.filter(|(index, _)| !source.has_news(*index) && has_nothing.get(*index) == Some(&false)).collect();
-            let found = ask_ahead(&rest.iter().map(|(_, queue)| *queue).collect::<Vec<_>>(), &[], connections);
-            for ((index, _), found) in rest.iter().zip(found.map_err(doing)?) {
+            let queues: Vec<&Queue> = rest.iter().map(|(_, queue)| *queue).collect();
+            // One alone is asked as quickly by a reserve.
+            let found = if rest.len() > 1 { ask_ahead(&queues, &[], connections).map_err(doing)? } else { Vec::new() };
+            for ((index, _), found) in rest.iter().zip(found) {
                 if let Some(has_nothing) = has_nothing.get_mut(*index) {
                     *has_nothing = found.is_some();
                 }

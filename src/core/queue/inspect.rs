@@ -9,6 +9,9 @@ use crate::core::reply;
 use crate::core::{keys, scripts};
 use redis::Value;
 
+/// More than a queue has. Numbers of scripts are exact up to twice as many.
+const MOST_PLACES: u64 = 1 << 52;
+
 impl Queue {
     pub(super) fn looking(&self) -> impl Fn(Error) -> Error + '_ {
         |error| error.while_doing(|| format!("looking at queue '{}'", self.name))
@@ -63,7 +66,7 @@ impl Queue {
             // Jobs that come and go meanwhile move no place.
             match page.last() {
                 Some(last) => (after, at) = (Some(last.place()), 0),
-                None => at += looked,
+                None => at = at.saturating_add(looked),
             }
             jobs.extend(page);
             if looked == 0 || looked < want && !is_full {
@@ -81,7 +84,8 @@ impl Queue {
         offset: u64,
         limit: u64,
     ) -> Result<(Vec<JobInfo>, u64, bool)> {
-        let (offset, limit, bytes) = (offset.to_string(), limit.to_string(), self.most_bytes().to_string());
+        let (offset, limit, bytes) =
+            (offset.min(MOST_PLACES).to_string(), limit.to_string(), self.most_bytes().to_string());
         let place = after.map_or_else(Vec::new, |Place { priority, at_us, id, .. }| {
             [format!("{priority} {at_us} ").as_bytes(), id.as_bytes()].concat()
         });

@@ -59,6 +59,9 @@ impl<'a> Registration<'a> {
         has_nothing: &mut [bool],
         connections: &mut Connections,
     ) -> Result<()> {
+        if rest.len() < 2 {
+            return Ok(()); // a reserve asks one alone as quickly
+        }
         let queues: Vec<&Queue> = rest.iter().map(|(_, queue)| *queue).collect();
         let waiters = if is_last { Vec::new() } else { subscribe(&queues, connections)? };
         let asked = Instant::now();
