@@ -1,8 +1,8 @@
 //! The look of a worker before its first job. It takes none.
 
-use super::ask::subscribe;
 use super::ask_ahead::ask_ahead;
 use super::flight::{ask_each, by_server};
+use super::subscribe::subscribe;
 use super::thread::answered_consumer;
 use super::{Fetch, Queue};
 use crate::core::error::{Error, Result};

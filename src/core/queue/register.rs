@@ -1,11 +1,12 @@
 //! How a waiter registers in its queues, all of them together: with plain commands where a look has found nothing, else by script.
 
 use super::Queue;
-use super::ask::{NextDue, jittered, subscribe};
+use super::ask::{NextDue, jittered};
 use super::ask_ahead::ask_ahead;
 use super::flight::{Told, ask_each};
 use super::idle_check::{HORIZON, Registered};
 use super::look::{Look, ask_for_due};
+use super::subscribe::subscribe;
 use super::wait::{REGISTERED_FOR, Registration};
 use crate::core::error::Result;
 use crate::core::pool::Connections;

@@ -1,13 +1,11 @@
 //! Operations of the holder of a job.
 
-use super::flight::ask_each;
 use super::histogram::RunOutcome;
 use super::thread::answered_consumer;
 use super::{Queue, bucket_of, due_arg};
 use crate::core::clock::{self, Moment};
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, JobOptions, LeaseReceipt, Reserved};
-use crate::core::pool::Connections;
 use crate::core::reply::{self, Reply};
 use crate::core::scripts;
 use std::collections::HashSet;
@@ -86,27 +84,6 @@ pub enum Settled {
 }
 
 const TAKEN: &str = "its time ran out and it was taken back, or it was cancelled";
-
-/// This thread asks these queues for no more jobs: nothing of its last reserves need be remembered.
-///
-/// # Errors
-/// Connection and server errors.
-pub fn forget_calls(queues: &[&Queue]) -> Result<()> {
-    let answered: Vec<(&Queue, Vec<u8>)> = queues
-        .iter()
-        .filter_map(|queue| Some((*queue, [b"\n", answered_consumer(queue)?.as_bytes()].concat())))
-        .collect();
-    let Some((first, _)) = answered.first() else { return Ok(()) };
-    let all: Vec<&Queue> = answered.iter().map(|(queue, _)| *queue).collect();
-    let mut connections = Connections::default();
-    let told = ask_each(&all, &mut connections, &mut |request, _, at| {
-        if let Some((queue, call)) = answered.get(at) {
-            request.command(&[b"HDEL", queue.keys.leases(), call]);
-        }
-    });
-    first.client.give_back(connections);
-    told?.into_iter().try_for_each(|told| told.map(drop))
-}
 
 impl Queue {
     pub(super) fn lost(&self, held: &Held) -> Error {

@@ -3,8 +3,11 @@
 //! that the script first gives back the jobs that no handler saw.
 
 use super::Queue;
+use super::flight::ask_each;
 use crate::core::connection::{Connection, random_name};
 use crate::core::dsn::Dsn;
+use crate::core::error::Result;
+use crate::core::pool::Connections;
 use crate::core::process::{self, Generation};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -80,6 +83,27 @@ impl ReserveCall {
 /// The name of this thread's consumer, if this queue has answered every reserve of it: scripts may forget the last one then.
 pub(super) fn answered_consumer(queue: &Queue) -> Option<Arc<str>> {
     with_consumer(|consumer| consumer.unanswered(queue).is_none().then(|| Arc::clone(&consumer.name)))
+}
+
+/// This thread asks these queues for no more jobs: nothing of its last reserves need be remembered.
+///
+/// # Errors
+/// Connection and server errors.
+pub fn forget_calls(queues: &[&Queue]) -> Result<()> {
+    let answered: Vec<(&Queue, Vec<u8>)> = queues
+        .iter()
+        .filter_map(|queue| Some((*queue, [b"\n", answered_consumer(queue)?.as_bytes()].concat())))
+        .collect();
+    let Some((first, _)) = answered.first() else { return Ok(()) };
+    let all: Vec<&Queue> = answered.iter().map(|(queue, _)| *queue).collect();
+    let mut connections = Connections::default();
+    let told = ask_each(&all, &mut connections, &mut |request, _, at| {
+        if let Some((queue, call)) = answered.get(at) {
+            request.command(&[b"HDEL", queue.keys.leases(), call]);
+        }
+    });
+    first.client.give_back(connections);
+    told?.into_iter().try_for_each(|told| told.map(drop))
 }
 
 /// A thread that serves more queues forgets them, and does their chores more often.

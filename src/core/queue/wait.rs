@@ -1,11 +1,12 @@
 //! Waiting for a job without polling: a timer of our own until the next due time, and a channel on which a push wakes us.
 
 use super::Queue;
-use super::ask::{ReserveOutcome, Source, Waited, Waiting, ask, ask_all, connect, doing, in_turn, jittered, subscribe};
+use super::ask::{ReserveOutcome, Source, Waited, Waiting, ask, ask_all, doing, in_turn, jittered};
 use super::flight::{ask_each, script_each};
 use super::idle_check::{CHECK_EVERY, HORIZON, Registered, overdue};
 use super::look::{Look, look};
 use super::sleep::{Flow, Interrupts, Woken, sleep};
+use super::subscribe::{connect, subscribe};
 use crate::core::clock::within;
 use crate::core::connection::Wake;
 use crate::core::error::{Error, Result};
