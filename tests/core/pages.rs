@@ -275,7 +275,7 @@ fn an_offset_or_a_limit_may_be_as_large_as_a_number() {
         for state in State::ALL {
             let all = queue.list_from(state, None, 0, u64::MAX).unwrap();
             assert_eq!(all.len() as u64, queue.count(Some(state)).unwrap());
-            let last = all.last().map(|job| job.place().clone());
+            let last = all.last().map(JobInfo::place);
             for (offset, limit) in [(u64::MAX, 1), (i64::MAX as u64, 1), (u64::MAX, u64::MAX), (1 << 53, 200)] {
                 assert_eq!(queue.list_from(state, None, offset, limit).unwrap(), []);
                 assert_eq!(queue.list_from(state, last.as_ref(), offset, limit).unwrap(), []);

@@ -18,9 +18,6 @@ use std::vec::IntoIter;
 
 /// Most queues of a flight.
 pub(super) const MOST: usize = 500;
-/// In a cluster a node that is away must not keep a waiter from the queues of the others: a trip takes this part of the time of an operation, or
-/// a larger one where there are fewer nodes.
-const SHARES: u32 = 4;
 
 /// The replies to the commands of one queue.
 pub(super) struct Told {
@@ -31,11 +28,11 @@ pub(super) struct Told {
 }
 
 /// The positions of queues, by their servers as far as these are known.
-pub(super) fn by_server(queues: &[&Queue]) -> Vec<(Option<Arc<Server>>, Vec<usize>)> {
-    let mut groups: Vec<(Option<Arc<Server>>, Vec<usize>)> = Vec::new();
+pub(super) fn by_server(queues: &[&Queue]) -> Vec<Vec<usize>> {
     if queues.first().is_some_and(|queue| !queue.client.has_slots()) {
-        return vec![(None, (0..queues.len()).collect())];
+        return vec![(0..queues.len()).collect()];
     }
+    let mut groups: Vec<(Option<Arc<Server>>, Vec<usize>)> = Vec::new();
     for (at, queue) in queues.iter().enumerate() {
         let server = queue.client.server().ok();
         match groups.iter_mut().find(|(known, _)| *known == server) {
@@ -43,13 +40,13 @@ pub(super) fn by_server(queues: &[&Queue]) -> Vec<(Option<Arc<Server>>, Vec<usiz
             None => groups.push((server, vec![at])),
         }
     }
-    groups
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// How long one trip may take if the queues that are asked lie on so many servers.
+/// How long one trip may take if the queues that are asked lie on so many servers: in a cluster, a node that is away must not keep a waiter from
+/// those of others for as long as an operation may take.
 pub(super) fn patience(queue: &Queue, servers: usize) -> Duration {
-    let shares = u32::try_from(servers).unwrap_or(SHARES).clamp(1, SHARES);
-    queue.client.read_timeout() / if queue.client.has_slots() { shares } else { 1 }
+    queue.client.read_timeout() / if queue.client.has_slots() && servers > 1 { 2 } else { 1 }
 }
 
 /// Has `write` write the commands of each queue, and sends those of one server together. One queue has an error where its node of a cluster is
@@ -67,7 +64,7 @@ pub(super) fn ask_each(
     while !left.is_empty() {
         let of_left: Vec<&Queue> = left.iter().filter_map(|at| queues.get(*at)).copied().collect();
         let (groups, mut moved) = (by_server(&of_left), Vec::new());
-        for (_, group) in &groups {
+        for group in &groups {
             let mut away: Option<Error> = None;
             for part in group.chunks(MOST) {
                 let part: Vec<usize> = part.iter().filter_map(|at| left.get(*at)).copied().collect();
@@ -102,7 +99,7 @@ pub(super) fn ask_each(
             resolver::doubt(&queue.client.key().dsn);
             let answer = within(patience(queue, groups.len()), || fly(queue, &[at], connections, write));
             match answer.and_then(|mut told| told.pop().ok_or_else(reply::unexpected)) {
-                Err(error) if !error.is_retryable() => return Err(error),
+                Err(error) if !error.is_retryable() || !queue.client.has_slots() => return Err(error),
                 answer => {
                     if let Some(told) = told.get_mut(at) {
                         *told = answer

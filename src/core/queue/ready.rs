@@ -25,7 +25,7 @@ pub fn check_ready(queues: &[Queue]) -> Result<()> {
 
 fn look_at_all(queues: &[&Queue], connections: &mut Connections) -> Result<()> {
     let (mut has_answer, mut failed) = (false, None);
-    for (_, group) in by_server(queues) {
+    for group in by_server(queues) {
         let of_server: Vec<&Queue> = group.iter().filter_map(|at| queues.get(*at)).copied().collect();
         match look_at(&of_server, connections) {
             Ok(()) => has_answer = true,

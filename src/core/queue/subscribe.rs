@@ -45,7 +45,7 @@ pub(super) fn connect(
 /// Tries again when a connection is lost, for as long as one operation may take.
 pub(super) fn subscribe(queues: &[&Queue], connections: &mut Connections) -> Result<Vec<String>> {
     let mut waiters = vec![String::new(); queues.len()];
-    for (_, group) in by_server(queues) {
+    for group in by_server(queues) {
         let Some(first) = group.first().and_then(|at| queues.get(*at)) else { continue };
         let deadline = Instant::now() + first.client.read_timeout();
         let mut pause = Duration::from_millis(5);
