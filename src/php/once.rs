@@ -11,7 +11,7 @@ use super::push::Fields;
 use super::unwind::{Outcome, Unwind};
 use super::{args, headers, items, payload, times};
 use crate::core::job::{OnDuplicate, State};
-use crate::core::queue::{OnceJob, PushOnce as Core, Queue};
+use crate::core::queue::{OnceJob, PushOnce as Core};
 use crate::core::record::History;
 use ext_php_rs::types::Zval;
 
