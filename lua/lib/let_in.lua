@@ -14,5 +14,6 @@ local function let_in(names)
       end
     end
   end
-  return places[1] and call('ZADD', line, 'LT', 'CH', unpack(places)) > 0 or is_ready
+  if places[1] and call('ZADD', line, 'LT', 'CH', unpack(places)) > 0 then is_ready = true end
+  return is_ready
 end

@@ -34,11 +34,7 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
         "wakes::every_transition",
     ),
     (
-        (
-            "lib/let_in.lua",
-            "'LT', 'CH', unpack(places)) > 0 or is_ready",
-            "'LT', unpack(places)) and false or is_ready",
-        ),
+        ("lib/let_in.lua", "'LT', 'CH', unpack(places)) > 0 then", "'LT', unpack(places)) == '' then"),
         "wakes::every_transition",
     ),
     (("lib/pick_rarely.lua", "ARGV[3]) or is_let_in", "ARGV[3]) and is_let_in"), "wakes::every_transition"),
