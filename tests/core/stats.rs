@@ -46,9 +46,9 @@ fn consume(queue: &Queue, id: &str) {
     queue.ack(&job.held()).unwrap();
 }
 
-/// A thread that has never asked the queue asks for a snapshot.
 fn reserve_anew(queue: &Queue) -> Reserved {
-    std::thread::scope(|scope| scope.spawn(|| reserve(queue).unwrap()).join().unwrap())
+    queue.close();
+    reserve(queue).unwrap()
 }
 
 fn snapshots(server: &Server, queue: &Queue) -> Vec<i64> {
@@ -162,18 +162,18 @@ fn a_history_over_partitions_sums_the_last_snapshot_of_each() {
     for (minute, part) in [(0, 0), (5, 0), (6, 1), (11, 0), (12, 1), (17, 0)] {
         clock.set(START_US + minute * 60_000_000);
         parts[part].push(&job(&format!("job{minute}"))).unwrap();
-        let held = part_reserved_anew(&parts[part]);
-        parts[part].ack(&held.held()).unwrap();
+        let mut held = reserve_many_anew(&parts[part]);
+        parts[part].ack(&held.remove(0).held()).unwrap();
     }
     let history: Vec<(i64, u64, [u64; 3])> = partitions.stats().unwrap().history.iter().map(told).collect();
     let at = |minutes: i64| START_US + minutes * 60_000_000;
     assert_eq!(history, [(at(12), 3 + 2, [2 + 1, 0, 0]), (at(17), 4 + 2, [3 + 1, 0, 0])]);
 }
 
-fn part_reserved_anew(part: &Queue) -> Reserved {
-    let reserve = || reserve_from(std::slice::from_ref(part), 1, Some(Duration::ZERO), &mut NoInterrupts);
-    let (_, mut jobs) = std::thread::scope(|scope| scope.spawn(reserve).join().unwrap()).unwrap().unwrap();
-    jobs.remove(0)
+fn reserve_many_anew(part: &Queue) -> Vec<Reserved> {
+    part.close();
+    let found = reserve_from(std::slice::from_ref(part), 1, Some(Duration::ZERO), &mut NoInterrupts).unwrap();
+    found.unwrap().1
 }
 
 #[test]

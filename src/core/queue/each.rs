@@ -107,6 +107,9 @@ pub fn that_have<'a>(parts: &[&'a Queue], content: Content) -> Result<Vec<(usize
 /// # Errors
 /// As [`Queue::count_due`].
 pub fn counts_due(parts: &[&Queue], until_us: &[i64]) -> Result<Vec<Vec<u64>>> {
+    if until_us.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut all = Vec::with_capacity(parts.len());
     for parts in parts.chunks((COMMANDS / until_us.len().max(1)).max(1)) {
         let told = told_of(parts, &|request, part| part.ask_for_counts(request, until_us))?;

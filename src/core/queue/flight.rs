@@ -216,15 +216,18 @@ pub(super) fn read_each<T>(
     args: &[&[u8]],
     read: impl Fn(&Queue, Reply) -> Result<T>,
 ) -> Result<Vec<T>> {
+    let Some(first) = queues.first() else { return Ok(Vec::new()) };
     let mut connections = Connections::default();
     let owned: Vec<Vec<u8>> = args.iter().map(|arg| arg.to_vec()).collect();
     let answers = script_each(script, queues, &mut connections, &|_| owned.clone());
-    if let Some(queue) = queues.first() {
-        queue.client.give_back(connections);
-    }
+    first.client.give_back(connections);
     let answer = |queue: &Queue, reply: Result<Reply>| match reply? {
         reply if reply.word == "AGAIN" => read(queue, queue.script_again(script, args)?.0),
         reply => read(queue, reply),
     };
-    queues.iter().zip(answers?).map(|(queue, reply)| answer(queue, reply).map_err(queue.looking())).collect()
+    queues
+        .iter()
+        .zip(answers.map_err(first.looking())?)
+        .map(|(queue, reply)| answer(queue, reply).map_err(queue.looking()))
+        .collect()
 }

@@ -115,10 +115,11 @@ impl Queue {
         let [number, max_bytes, at_most] =
             [u128::from(call.number), self.most_bytes(), at_most.as_micros()].map(|number| number.to_string());
         let runs = runs_of(&fetch.done);
-        let (mut sent, mut was_lost, wants_snapshot) = (Instant::now(), false, self.is_due(Chore::Snapshot));
-        let value = self.client.run_on(connections, Repeat::Yes, &mut |request, attempt, _| {
+        let (mut sent, mut was_lost, mut wants_snapshot) = (Instant::now(), false, false);
+        let value = self.client.run_on(connections, Repeat::Yes, &mut |request, attempt, connection| {
             sent = Instant::now();
             was_lost = attempt.is_repeat;
+            wants_snapshot = self.is_due_over(connection, Chore::Snapshot);
             let marks = match (call.is_repeat || attempt.is_repeat, wants_snapshot) {
                 (false, false) => "",
                 (true, false) => "r",
