@@ -147,7 +147,7 @@ pub(super) fn ask_all(
             Err(error) => return Err(error),
         }
     }
-    // A queue whose job is never the first to be reserved has its chores done as well.
+    // A look asks for no snapshot.
     let with_chores: Vec<&Queue> = queues.iter().filter(|queue| queue.is_due(Chore::Snapshot)).take(MOST).collect();
     if failed.is_none() && !with_chores.is_empty() {
         ask_ahead(&with_chores, &[], connections).map_err(doing)?;
