@@ -2,6 +2,7 @@
  * delay SERVER_PORT EACH_WAY_US: a TCP proxy on the loopback interface that hands each byte on that much later, in both directions.
  * It prints the port it listens on. One thread, because it has little to do: bytes wait in a ring, together with the moments at
  * which they are to go on, and ppoll() sleeps until the next of these moments or until there is something to read.
+ * After SIGUSR1 it prints a line: how many round trips began since it was asked last, which is how often a client sent something after an answer.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -40,10 +41,19 @@ struct lane {
 struct pair {
     int sockets[2];
     struct lane lanes[2];
+    bool is_asking;
 };
 
 static struct pair *pairs[PAIRS];
 static int64_t delay_ns;
+static unsigned trips;
+static volatile sig_atomic_t is_asked;
+
+static void ask(int number)
+{
+    (void)number;
+    is_asked = 1;
+}
 
 static int64_t now_ns(void)
 {
@@ -158,13 +168,24 @@ static void serve(int listener, int server_port)
         if (left_ns < 0) left_ns = 0;
         struct timespec patience = {left_ns / 1000000000, left_ns % 1000000000};
         ppoll(polled, 1 + 2 * PAIRS, wake_ns == INT64_MAX ? NULL : &patience, NULL);
+        if (is_asked) {
+            is_asked = 0;
+            printf("%u\n", trips);
+            fflush(stdout);
+            trips = 0;
+            continue; /* an interrupted ppoll() has told nothing of the sockets */
+        }
         for (int at = 0; at < PAIRS; at++) {
             struct pair *pair = pairs[at];
             if (!pair) continue;
             bool is_fine = true;
             for (int side = 0; side < 2; side++) {
                 struct pollfd *socket = &polled[1 + 2 * at + side];
-                if (socket->fd >= 0 && socket->revents & ~POLLOUT && has_room(&pair->lanes[side])) take_in(&pair->lanes[side], socket->fd);
+                if (socket->fd >= 0 && socket->revents & ~POLLOUT && has_room(&pair->lanes[side])) {
+                    take_in(&pair->lanes[side], socket->fd);
+                    if (side == 0 && !pair->is_asking) trips++;
+                    pair->is_asking = side == 0;
+                }
                 is_fine = is_fine && let_out(&pair->lanes[side], pair->sockets[1 - side]);
             }
             if (!is_fine || (pair->lanes[0].is_shut && pair->lanes[1].is_shut)) end_pair(at);
@@ -181,6 +202,7 @@ int main(int count, char **arguments)
     }
     delay_ns = atoll(arguments[2]) * 1000;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGUSR1, ask);
     prctl(PR_SET_TIMERSLACK, 1UL); /* or Linux lets each sleep last 50 µs longer */
     struct sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;

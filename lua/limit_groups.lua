@@ -42,9 +42,10 @@ for n, name in ipairs(names) do
   if turns[n][2] > now then turns[n][2] = now end
 end
 if words[1] then call('HDEL', limits, unpack(words)) end
-if turns[1] and stand(turns) then
+local soonest = turns[1] and stand(turns)
+if soonest then
   --@include wake
-  wake(now)
+  wake(soonest)
 end
 if group == '' then
   if names[LOOKS] then return { 'MORE', names[LOOKS] } end

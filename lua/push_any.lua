@@ -90,9 +90,9 @@ for n, id in ipairs(ids) do
     if due < now then records[n] = waits_from_now(id, records[n]) end
     due = math.min(due, latest[n] or due)
     local group = has_traits(string.byte(records[n])) and group_of(records[n]) or nil
-    place(id, ARGV[6 * n + 2] + 0, due, group, old_due, where, where == grouped and call('HGET', jobs, id))
+    local is_opened = place(id, ARGV[6 * n + 2] + 0, due, group, old_due, where, where == grouped and call('HGET', jobs, id))
     changes[#changes + 1], changes[#changes + 2] = id, records[n]
-    if due < soonest then soonest = due end
+    soonest = math.min(soonest, due, is_opened and now or due)
   end
 end
 if changes[1] then call('HSET', jobs, unpack(changes)) end

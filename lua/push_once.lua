@@ -55,12 +55,12 @@ local function add(n, id, record, old_due, where, replaces)
   end
   if ARGV[n + 8] == '1' then
     call('ZADD', buried, int(due), id)
-    if old_due then unplace(id, old_due, where, where == grouped and call('HGET', jobs, id)) end
+    if old_due and unplace(id, old_due, where, where == grouped and call('HGET', jobs, id)) then soonest = math.min(soonest, now) end
   else
     due = math.min(due, latest or due)
-    place(id, ARGV[n + 5] + 0, due, group_of(record), old_due, where, where == grouped and call('HGET', jobs, id))
+    local is_opened = place(id, ARGV[n + 5] + 0, due, group_of(record), old_due, where, where == grouped and call('HGET', jobs, id))
     if replaces and not old_due then call('ZREM', buried, id) end
-    if due < soonest then soonest = due end
+    soonest = math.min(soonest, due, is_opened and now or due)
   end
   call('HSET', jobs, id, record)
 end

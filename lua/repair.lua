@@ -19,7 +19,7 @@
 --@include check_types
 --@include check_group_types
 --@include allow_when_full
-local back, set_aside, page = 0, 0, call('HSCAN', jobs, ARGV[2], 'COUNT', 5)
+local back, set_aside, has_mended, page = 0, 0, false, call('HSCAN', jobs, ARGV[2], 'COUNT', 5)
 for n = 1, #page[2], 2 do
   local id, record = page[2][n], page[2][n + 1]
   local is_held, lease = call('ZSCORE', reserved, id), call('HGET', leases, id)
@@ -40,9 +40,9 @@ for n = 1, #page[2], 2 do
     end
   end
   --@include mend_book
-  if id ~= '' then mend_book(id, record) end
+  if id ~= '' then has_mended = mend_book(id, record) or has_mended end
 end
-if back > 0 then
+if back > 0 or has_mended then
   --@include wake
   wake(now)
 end

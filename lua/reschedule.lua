@@ -22,12 +22,12 @@ if not priority or not old_due and not call('ZSCORE', buried, id) then return { 
 --@include check_group_types
 --@include allow_when_full
 local due = due_at(ARGV[3])
-place(id, priority, due, group_of(record), old_due, where, record)
+local is_opened = place(id, priority, due, group_of(record), old_due, where, record)
 if due < now or call('HEXISTS', history, id) == 1 then
   local past = read_history(id)
   past.first_due = math.max(due, now) -- it waits from then on
   write_history(id, record, past)
 end
 if not old_due then call('ZREM', buried, id) end
-wake(due)
+wake(is_opened and math.min(due, now) or due)
 return { 'OK', int(due) }

@@ -20,7 +20,7 @@
 --@include check_types
 --@include check_group_types
 local id = ARGV[5]
-if ARGV[4] == '1' then undo_call(ARGV[2], ARGV[3]) end
+if ARGV[4] == '1' and undo_call(ARGV[2], ARGV[3]) then wake(now) end
 if reclaim() then return { 'AGAIN' } end
 local record = call('HGET', jobs, id)
 local ttr_ms = record and options(record)
@@ -29,7 +29,10 @@ if not ttr_ms then
   if record and due then discard(id, record, due, where) end
   return { 'MISSING' }
 end
-if due and has_traits(string.byte(record)) and expire(id, record, due, where) then return { 'MISSING' } end
+if due and has_traits(string.byte(record)) and expire(id, record, due, where) then
+  wake(now) -- it may have held up its group
+  return { 'MISSING' }
+end
 local since = not due and call('ZSCORE', buried, id)
 if not due and not since then return { 'MISSING' } end
 --@include allow_when_full

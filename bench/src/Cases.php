@@ -24,6 +24,7 @@ final class Cases
     /** @var array<string, class-string<Benchmark>> those that run when they are named */
     private const OTHERS = [
         'depth' => Cases\Depth::class,
+        'far-away' => Cases\FarAway::class,
         'partitions' => Cases\Partitions::class,
         'stall' => Cases\Stall::class,
         'fpm' => Cases\Fpm::class,

@@ -10,6 +10,8 @@ use RuntimeException;
 /** The proxy of bench/delay.c before a server. It ends when nobody holds it any more. */
 final class Delay
 {
+    private const SIGUSR1 = 10;
+
     public readonly int $port;
 
     private readonly Process $process;
@@ -19,6 +21,14 @@ final class Delay
     {
         $this->process = Signals::hold(static fn () => new Process([$binary, (string) $serverPort, (string) $eachWayUs]));
         $this->port = (int) $this->process->line();
+    }
+
+    /** How many round trips began since this was asked last. */
+    public function trips(): int
+    {
+        $this->process->signal(self::SIGUSR1);
+
+        return (int) $this->process->line();
     }
 
     /** @return string path of the program */

@@ -1,4 +1,4 @@
--- lib/let_in.lua: jobs of these groups are held no longer: those that are limited, and have more, stand in line again. True: one may be served now.
+-- lib/let_in.lua: jobs of these groups are held no longer: those that are limited, and have more, stand in line again. True: one may be served now, or sooner than waiters know.
 --@include limits
 local function let_in(names)
   local found, places, is_ready = call('HMGET', limits, '', unpack(names)), {}, false
@@ -14,6 +14,6 @@ local function let_in(names)
       end
     end
   end
-  if places[1] then call('ZADD', line, 'LT', unpack(places)) end
+  if places[1] and call('ZADD', line, 'LT', 'CH', unpack(places)) > 0 then is_ready = true end
   return is_ready
 end

@@ -5,7 +5,7 @@ local is_more, has_room = false, false
 is_prioritized = others > 0 and call('EXISTS', prioritized) == 1
 if is_repeat or is_prioritized or call('ZCOUNT', reserved, '-inf', now_text) > 0 then
   rarely('returns')
-  if is_repeat then rare.undo_call(consumer, ARGV[3]) end
+  if is_repeat then is_let_in = rare.undo_call(consumer, ARGV[3]) or is_let_in end
   is_more, has_room = rare.take_back()
   is_let_in = is_let_in or has_room
   is_prioritized = call('EXISTS', prioritized) == 1 -- jobs may have come back there

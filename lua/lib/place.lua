@@ -13,16 +13,15 @@ local function waits(id, is_new)
   due = not is_new and call('ZSCORE', grouped, id)
   if due then return due + 0, grouped end
 end
--- `record`: of a job that is in `grouped`, as it was when it got there.
+-- `record`: of a job that is in `grouped`, as it was when it got there. True: it held up its group, of which another job may be served now.
 local function unplace(id, due, where, record)
   if where == prioritized then call('ZREM', prioritized_ready, ready_member(due, id)) end
-  if where == grouped then
-    strike(id, due, record)
-  end
+  local is_opened = where == grouped and strike(id, due, record)
   call('ZREM', where, id)
+  return is_opened
 end
 -- Puts a job where it waits from now on. `group`: its own, or nil. `old_due`: it waits already, since then at `where`, as `old_record`, which only a
--- job that is in `grouped` needs.
+-- job that is in `grouped` needs. True: it held up its group, of which another job may be served now.
 local function place(id, priority, due, group, old_due, where, old_record)
   if where == prioritized then call('ZREM', prioritized_ready, ready_member(old_due, id)) end
   local key, entry = waiting, nil
@@ -37,8 +36,7 @@ local function place(id, priority, due, group, old_due, where, old_record)
       call('ZADD', prioritized_ready, int(priority), ready_member(due, id))
     end
   end
-  if where == grouped then
-    strike(id, old_due, old_record, entry)
-  end
+  local is_opened = where == grouped and strike(id, old_due, old_record, entry)
   if where and where ~= key then call('ZREM', where, id) end
+  return is_opened
 end

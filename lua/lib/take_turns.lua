@@ -70,7 +70,7 @@ local function take_turns(picked, most)
   write_off()
   if wrong[1] then
     --@include allow_when_full
-    is_more = stand(wrong) or is_more
+    is_more = (stand(wrong) or math.huge) <= now or is_more
   end
   local before = -1
   while #picked < 2 * most and #picked > before do

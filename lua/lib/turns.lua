@@ -101,14 +101,14 @@ local function next_moment(turn, back)
   local at = due and math.max(due, back, opens(turn.group, turn.own, turn.leased))
   return at and at < math.huge and at or nil
 end
--- Puts these groups where they belong: pairs of a turn and the moment since which it stands there. True: one may be served now.
+-- Puts these groups where they belong: pairs of a turn and the moment since which it stands there. Returns when the first of them may be served, or nil.
 local function stand(turns)
-  local places, gone, words, is_ready = {}, {}, {}, false
+  local places, gone, words, soonest = {}, {}, {}, nil
   for _, pair in ipairs(turns) do
     local turn = pair[1]
     local at = next_moment(turn, pair[2])
     if at then
-      places[#places + 1], places[#places + 2], is_ready = int(at), turn.group, is_ready or at <= now
+      places[#places + 1], places[#places + 2], soonest = int(at), turn.group, math.min(soonest or at, at)
     else
       gone[#gone + 1] = turn.group
       if has_limits then words[#words + 1] = turn.group .. '\n' end
@@ -117,5 +117,5 @@ local function stand(turns)
   if places[1] then call('ZADD', line, unpack(places)) end
   if gone[1] then call('ZREM', line, unpack(gone)) end
   if words[1] then call('HDEL', limits, unpack(words)) end
-  return is_ready
+  return soonest
 end

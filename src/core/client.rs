@@ -213,11 +213,20 @@ impl Client {
     }
 }
 
+/// The replies that the caller gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Last,
+    All,
+    /// All, of commands that have nothing to do with each other.
+    Each,
+}
+
 /// A request under construction. Its reply is the one to the last command.
 pub struct Request {
     buffer: Vec<u8>,
     commands: usize,
-    all_replies: bool,
+    wanted: Wanted,
     /// Of each reply.
     bounds: Bounds,
     /// How safe the change has to be before the request succeeds, and a key that may be written to be sure.
@@ -228,7 +237,7 @@ pub struct Request {
 impl Request {
     /// `with_source`: Redis does not know the script; its text is sent.
     fn new(buffer: Vec<u8>, with_source: bool) -> Self {
-        Self { buffer, commands: 0, all_replies: false, bounds: Bounds::SMALL, confirmation: None, with_source }
+        Self { buffer, commands: 0, wanted: Wanted::Last, bounds: Bounds::SMALL, confirmation: None, with_source }
     }
 
     /// Adds a plain command.
@@ -266,7 +275,13 @@ impl Request {
 
     /// Has the replies to all commands given back, in a [`redis::Value::Array`], errors among them.
     pub fn all_replies(&mut self) {
-        self.all_replies = true;
+        self.wanted = Wanted::All;
+    }
+
+    /// As [`Request::all_replies`], for commands that have nothing to do with each other, such as those of several queues: that the node of one
+    /// serves its keys no more is the caller's business, and each reply has the time of an operation.
+    pub fn each_reply(&mut self) {
+        self.wanted = Wanted::Each;
     }
 
     /// The reply may be a record of a job.

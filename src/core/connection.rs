@@ -4,6 +4,7 @@
 mod log_in;
 mod wakes;
 
+use super::clock;
 use super::dsn::Server;
 use super::process::Generation;
 use super::resp::{self, Bounds};
@@ -29,6 +30,15 @@ pub enum Fault {
     Sent(String),
     /// Redis refused us on connecting: its error's first word, and the rest.
     Refused(String, String),
+}
+
+/// By when the replies to a request have to be there.
+#[derive(Debug, Clone, Copy)]
+pub enum End {
+    /// All of them.
+    OfAll(Instant),
+    /// The first. Each has the time of an operation from the one before it on.
+    BetweenReplies(Instant),
 }
 
 /// An open, authenticated connection speaking RESP3. It goes from hand to hand with each request, so it is only a pointer.
@@ -136,7 +146,7 @@ impl Wire {
         bounds: Bounds,
         deadline: Instant,
     ) -> Result<Vec<Value>, Fault> {
-        self.exchange_until(request, expected, bounds, deadline, &|_| false)
+        self.exchange_until(request, expected, bounds, End::OfAll(deadline), &|_| false)
     }
 
     /// Sends a request and reads its `expected` replies, or only as many as are `enough`: the connection is broken then, too.
@@ -148,9 +158,10 @@ impl Wire {
         request: &[u8],
         expected: usize,
         bounds: Bounds,
-        deadline: Instant,
+        end: End,
         enough: &dyn Fn(&[Value]) -> bool,
     ) -> Result<Vec<Value>, Fault> {
+        let (End::OfAll(deadline) | End::BetweenReplies(deadline)) = end;
         // Broken until proven otherwise: every early return, and a panic, leaves the connection so.
         if std::mem::replace(&mut self.broken, true) {
             return Err(Fault::Unsent("the connection is closed".into()));
@@ -158,7 +169,7 @@ impl Wire {
         self.sent_at = Instant::now();
         self.limit(self.sent_at, deadline).map_err(Fault::Unsent)?;
         self.send(request, deadline)?;
-        self.receive(expected, bounds, deadline, enough)
+        self.receive(expected, bounds, end, enough)
     }
 
     /// Reads the replies to what was sent.
@@ -166,15 +177,19 @@ impl Wire {
         &mut self,
         expected: usize,
         bounds: Bounds,
-        deadline: Instant,
+        end: End,
         enough: &dyn Fn(&[Value]) -> bool,
     ) -> Result<Vec<Value>, Fault> {
+        let (End::OfAll(mut deadline) | End::BetweenReplies(mut deadline)) = end;
         let lost = |error: io::Error| Fault::Sent(describe(&error));
         let mut replies = Vec::with_capacity(expected);
         while replies.len() < expected {
             match self.next_value(bounds, Some(deadline)).map_err(lost)? {
                 Some(value) => {
                     replies.push(value);
+                    if let End::BetweenReplies(_) = end {
+                        deadline = clock::capped(Instant::now() + self.read_timeout);
+                    }
                     if replies.len() < expected && enough(&replies) {
                         return Ok(replies);
                     }

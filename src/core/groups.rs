@@ -140,6 +140,24 @@ pub struct AllLimits {
     pub groups: Vec<(Group, GroupLimits)>,
 }
 
+impl AllLimits {
+    /// From the fields of the key `limits`.
+    pub(super) fn read(fields: Vec<(Vec<u8>, Vec<u8>)>) -> Self {
+        let mut all = Self::default();
+        for (name, text) in fields {
+            let Some(limits) = GroupLimits::decode(&text) else { continue };
+            match name.as_slice() {
+                b"" => all.others = Some(limits),
+                b"\n" => all.queue = Some(limits),
+                name => all.groups.push((Group::from_redis(name), limits)),
+            }
+        }
+        all.groups.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        all.groups.dedup_by(|(one, _), (other, _)| one == other);
+        all
+    }
+}
+
 /// The counts and times of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GroupStats {

@@ -164,6 +164,12 @@ impl Keys {
     }
 
     #[must_use]
+    pub fn leases(&self) -> &[u8] {
+        let [_, _, _, leases, ..] = self.all();
+        leases
+    }
+
+    #[must_use]
     pub fn waiting(&self) -> &[u8] {
         let [_, waiting, ..] = self.all();
         waiting

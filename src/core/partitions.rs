@@ -11,7 +11,9 @@ use super::doctor::{Check, Level, examine_servers, unless_denied};
 use super::error::Result;
 use super::groups::Group;
 use super::job::{JobId, JobInfo, NewJob, Reserved, State};
-use super::queue::{Interrupts, Queue, Stats, Taken, random_unit, reserve_from, which_have};
+use super::queue::{
+    Content, Interrupts, Queue, Stats, Taken, firsts_of, random_unit, reserve_from, stats_of, that_have, which_have,
+};
 use super::registry::Registry;
 use homes::homes;
 use std::collections::BTreeMap;
@@ -42,6 +44,10 @@ impl Partitions {
 
     fn parts(&self) -> impl Iterator<Item = &Queue> + Clone {
         std::iter::once(&self.first).chain(&self.further)
+    }
+
+    fn all(&self) -> Vec<&Queue> {
+        self.parts().collect()
     }
 
     fn part(&self, number: usize) -> &Queue {
@@ -109,28 +115,27 @@ impl Partitions {
     /// As `ask`.
     pub fn at_home<T: Answer>(&self, id: &JobId, ask: impl Fn(&Queue) -> Result<T>) -> Result<T> {
         let mut homes: Vec<usize> = homes(id.as_bytes(), self.count_of_parts()).collect();
-        self.in_one_operation(|| {
-            loop {
-                let answer = ask(self.part(homes.pop().unwrap_or(0)))?;
-                if answer.is_there() {
-                    return Ok(answer);
-                }
-                if homes.is_empty() {
-                    break match self.elsewhere(std::slice::from_ref(id))?.first() {
-                        Some((number, _)) => ask(self.part(*number)),
-                        None => Ok(answer),
-                    };
-                }
+        loop {
+            let answer = ask(self.part(homes.pop().unwrap_or(0)))?;
+            if answer.is_there() {
+                return Ok(answer);
             }
-        })
+            if homes.is_empty() {
+                return match self.elsewhere(std::slice::from_ref(id))?.first() {
+                    Some((number, _)) => ask(self.part(*number)),
+                    None => Ok(answer),
+                };
+            }
+        }
     }
 
-    /// Asks the partitions in which jobs of a group may lie, or all, in their order and in the time of one operation.
+    /// Asks the partitions in which jobs of a group may lie, or all, one after the other. What many programs look at is asked of all together
+    /// instead (`looks.rs`).
     ///
     /// # Errors
     /// As `ask`.
     pub fn each<T>(&self, group: Option<&Group>, ask: impl Fn(&Queue) -> Result<T>) -> Result<Vec<T>> {
-        self.in_one_operation(|| self.homes_of(group).map(|number| ask(self.part(number))).collect())
+        self.homes_of(group).map(|number| ask(self.part(number))).collect()
     }
 
     /// Changes the partitions in which jobs of a group may lie, or all; `change` returns how many it changed. One that fails does not keep the
@@ -163,10 +168,6 @@ impl Partitions {
         let found = which_have(&jobs)?;
         let there = asked.into_iter().zip(found).filter(|(_, is_there)| *is_there);
         Ok(there.map(|((number, id), _)| (number, id.clone())).collect())
-    }
-
-    fn in_one_operation<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.first.client().in_one_operation(work)
     }
 
     /// # Errors
@@ -241,7 +242,7 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::peek`].
     pub fn peek_state(&self, state: State) -> Result<Option<JobInfo>> {
-        let found = self.each(None, |part| part.peek_state(state))?;
+        let found = firsts_of(&self.all(), state)?;
         // Priorities matter only in the order of serving.
         let rank = |job: &JobInfo| if state == State::Ready { job.place().priority } else { 0 };
         Ok(found.into_iter().flatten().min_by_key(|job| (rank(job), job.due_at_us)))
@@ -253,10 +254,8 @@ impl Partitions {
     /// As [`Queue::stats`].
     pub fn stats(&self) -> Result<Stats> {
         let mut sum = Stats::default();
-        self.in_one_operation(|| {
-            self.each(None, Queue::stats)?.iter().for_each(|part| sum.add(part));
-            Ok(Stats { workers: Registry::of(&self.first).headcount(self.name()).ok(), ..sum })
-        })
+        stats_of(&self.all())?.iter().for_each(|part| sum.add(part));
+        Ok(Stats { workers: Registry::of(&self.first).headcount(self.name()).ok(), ..sum })
     }
 
     /// The classic consumer. It begins with any partition, so that none starves. The error of one that fails comes when nothing was taken
@@ -265,10 +264,10 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::take`].
     pub fn take(&self, max_due_at_us: Option<i64>, limit: usize) -> Result<Vec<Taken>> {
-        let count = self.count_of_parts();
-        let begin = (random_unit() * count as f64) as usize;
+        let with_jobs = that_have(&self.all(), Content::Jobs)?;
+        let begin = (random_unit() * with_jobs.len() as f64) as usize;
         let mut payloads = Vec::new();
-        for part in self.parts().cycle().skip(begin).take(count) {
+        for (_, part) in with_jobs.iter().cycle().skip(begin).take(with_jobs.len()) {
             match part.take(max_due_at_us, limit - payloads.len()) {
                 Ok(more) => payloads.extend(more),
                 Err(error) if payloads.is_empty() => return Err(error),

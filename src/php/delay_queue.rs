@@ -15,6 +15,7 @@ use crate::core::partitions::Partitions;
 use crate::core::queue::Queue;
 use ext_php_rs::types::Zval;
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -107,12 +108,9 @@ fn open(name: String, dsn: Arc<Dsn>, options: QueueOptions) -> DelayQueue {
 
 /// Without names the object's own queue is watched again.
 pub fn watch(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
-    let mut names = Vec::new();
-    for name in call.each(1, args::queue_name)? {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let mut names = call.each(1, args::queue_name)?;
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(name.clone()));
     this.watch.replace(names);
     call.this_value()
 }

@@ -78,7 +78,7 @@ pub fn now(this: &DelayQueue) -> Outcome<Zval> {
 
 pub fn count(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let state = call.nullable(1, args::state)?;
-    Ok(convert::int(this.queue.each(None, |part| part.count(state))?.iter().sum::<u64>()))
+    Ok(convert::int(this.queue.count(state)?))
 }
 
 pub fn cancel(this: &DelayQueue, call: &Call) -> Outcome<Zval> {

@@ -11,7 +11,7 @@ use super::push::Fields;
 use super::unwind::{Outcome, Unwind};
 use super::{args, headers, items, payload, times};
 use crate::core::job::{OnDuplicate, State};
-use crate::core::queue::{OnceJob, PushOnce as Core, Queue};
+use crate::core::queue::{OnceJob, PushOnce as Core};
 use crate::core::record::History;
 use ext_php_rs::types::Zval;
 
@@ -124,8 +124,8 @@ pub fn receipts(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
 }
 
 pub fn taken_ids(this: &DelayQueue) -> Outcome<Zval> {
-    let taken = this.queue.each(None, Queue::taken_ids)?;
-    Ok(convert::list(taken.iter().flatten().map(|(id, until_us)| {
+    let taken = this.queue.taken_ids()?;
+    Ok(convert::list(taken.iter().map(|(id, until_us)| {
         convert::map([
             ("id", convert::bytes(id.as_bytes())),
             ("until", convert::float(convert::unix_seconds_of_us(*until_us))),

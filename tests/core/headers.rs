@@ -45,7 +45,7 @@ fn numbers(text: &str, array: &str) -> BTreeSet<u32> {
 
 /// Quoted words in capitals that are neither a command nor an option of one, and whether each is an answer of its own, without a list.
 fn status_words(code: &str) -> BTreeSet<(&str, bool)> {
-    let options = ["WITHSCORES", "BYSCORE", "LIMIT", "COUNT", "NX", "XX", "LT", "GT"];
+    let options = ["WITHSCORES", "BYSCORE", "LIMIT", "COUNT", "NX", "XX", "LT", "GT", "CH"];
     let mut words = BTreeSet::new();
     for (at, _) in code.match_indices('\'') {
         let rest = &code[at + 1..];

@@ -148,7 +148,7 @@ fn register(server: &Server, looks_at_us: i64, is_listening: bool) -> Connection
     let limit = Duration::from_secs(2);
     let mut connection = Connection::open(&server_of(&server.dsn()), limit, limit).unwrap();
     if is_listening {
-        connection.subscribe("dq:{q}:waiters:other").unwrap();
+        connection.subscribe(vec!["dq:{q}:waiters:other".to_owned()]).unwrap();
     }
     server.raw().run(&["ZADD", "dq:{q}:waiters", &looks_at_us.to_string(), "other"]);
     connection

@@ -1,8 +1,10 @@
 //! Pages of jobs behind the place of a job, and looks with plain commands.
 
+use crate::groups::of;
 use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::error::Error;
+use delayqueue::core::groups::Group;
 use delayqueue::core::job::{Due, JobInfo, NewJob, Place, State};
 use delayqueue::core::partitions::Partitions;
 use delayqueue::core::queue::Queue;
@@ -257,4 +259,36 @@ fn now_is_the_time_of_redis_as_tests_have_moved_it() {
     assert_eq!(server.queue("q").now_us().unwrap(), LATER);
     clock::set_offset_ms(-1_500);
     assert_eq!(Partitions::new(&server.queue("q"), 2).first().now_us().unwrap(), LATER - 1_500_000);
+}
+
+#[test]
+fn an_offset_or_a_limit_may_be_as_large_as_a_number() {
+    let first = fresh();
+    for parts in [1, 3] {
+        let queue = Partitions::new(&first, parts);
+        for number in 0..6 {
+            queue.push(delayed(&format!("{parts} {number}"), 3_600_000)).unwrap();
+            queue.push(prioritized(&format!("{parts} ready {number}"), [5, 1024][number % 2])).unwrap();
+        }
+        let group = Group::new("g").unwrap();
+        queue.push(of("g", &format!("{parts} of a group"))).unwrap();
+        for state in State::ALL {
+            let all = queue.list_from(state, None, 0, u64::MAX).unwrap();
+            assert_eq!(all.len() as u64, queue.count(Some(state)).unwrap());
+            let last = all.last().map(JobInfo::place);
+            for (offset, limit) in [(u64::MAX, 1), (i64::MAX as u64, 1), (u64::MAX, u64::MAX), (1 << 53, 200)] {
+                assert_eq!(queue.list_from(state, None, offset, limit).unwrap(), []);
+                assert_eq!(queue.list_from(state, last.as_ref(), offset, limit).unwrap(), []);
+                let of_group = if state == State::Buried {
+                    Ok(Vec::new())
+                } else {
+                    queue.list_group(&group, state, offset, limit)
+                };
+                assert_eq!(of_group.unwrap(), []);
+            }
+        }
+        assert_eq!(queue.groups(u64::MAX, b"").unwrap(), [b"g".to_vec()]);
+        assert_eq!(queue.receipts(u64::MAX, b"", usize::MAX).unwrap(), Vec::<Vec<u8>>::new());
+        assert_eq!(queue.kick(u64::MAX, true).unwrap(), 0);
+    }
 }

@@ -205,9 +205,14 @@ fn pass(
             }
             fault
         };
+        // Each channel is confirmed by itself.
+        let channels = request.split(|byte| *byte == b'\r').next().and_then(|count| count.strip_prefix(b"*"));
+        let channels = channels.and_then(|count| std::str::from_utf8(count).ok()?.parse::<usize>().ok()).unwrap_or(0);
+        let answers = if is(b"SUBSCRIBE") { channels.saturating_sub(1) } else { 1 };
         let forward = |redis: &mut UnixStream, from_redis: &mut Vec<u8>| {
             redis.write_all(&request).ok()?;
-            message(redis, from_redis)
+            let messages: Option<Vec<Vec<u8>>> = (0..answers).map(|_| message(redis, from_redis)).collect();
+            Some(messages?.concat())
         };
         // Waits for the client to give up.
         let hang = |client: &mut TcpStream| while client.read(&mut [0; 1024]).is_ok_and(|got| got > 0) {};

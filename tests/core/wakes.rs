@@ -1,61 +1,50 @@
-//! Every operation that makes a job ready, or ready soon, wakes an idle consumer. Here that consumer is registered and has died: the script
-//! that wants to wake it finds that no connection listens, and removes it.
+//! Every transition that brings the next moment of a queue or of a group forward wakes an idle consumer. Here that consumer is registered and has
+//! died: the script that wants to wake it finds that no connection listens, and removes it.
 
-use crate::new_jobs::once;
+mod before;
+mod table;
+
 use crate::repeats::Scripts;
 use crate::support::*;
-use delayqueue::core::backoff::Backoff;
-use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate};
-use delayqueue::core::queue::{Held, Queue};
+use before::next_moment;
 use delayqueue::core::scripts::{self, Script};
-
-type Step = fn(&Queue, &Held);
-
-/// The job `held` is held, `delayed` waits, `buried` is buried.
-const STEPS: &[(&str, Step)] = &[
-    ("push", |queue, _| drop(queue.push(&job("new")).unwrap())),
-    ("push later", |queue, _| drop(queue.push(&delayed("new", 2_000)).unwrap())),
-    ("push for a moment", |queue, _| drop(queue.push(&NewJob { due: Due::AtUs(1), ..job("new") }).unwrap())),
-    ("push once", |queue, _| assert_eq!(queue.push_once(&[once("r", job("new"))]).unwrap().added, 1)),
-    ("push another priority", |queue, _| drop(queue.push(&prioritized("new", 5)).unwrap())),
-    ("replace", |queue, _| {
-        queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..job("delayed") }).unwrap();
-    }),
-    ("release", |queue, held| queue.release(held, Due::InMs(0), None, true).unwrap()),
-    ("give back", |queue, held| drop(queue.give_back(&[&held.receipt]).unwrap())),
-    ("fail", |queue, held| assert!(queue.fail(held, None).is_ok())),
-    ("touch", |queue, held| assert!(queue.touch(held, Some(1_000)).is_ok())),
-    ("reschedule", |queue, _| assert!(queue.reschedule(&id("delayed"), Due::InMs(1_000)).unwrap())),
-    ("kick", |queue, _| assert_eq!(queue.kick(1, true).unwrap(), 1)),
-    ("kick a job", |queue, _| assert!(queue.kick_job(&id("delayed"), true).unwrap())),
-    ("reserve a job", |queue, _| drop(queue.reserve_job(&id("delayed")).unwrap().unwrap())),
-    ("resume", |queue, _| queue.resume(None).unwrap()),
-    ("repair", |queue, _| drop(queue.doctor(true).unwrap())),
-];
+use std::collections::BTreeSet;
+use table::{OTHERS, TURNS};
 
 #[test]
-fn every_operation_that_makes_a_job_ready_wakes_an_idle_consumer() {
-    let mut raw = shared().raw();
-    for (name, step) in STEPS {
-        let queue = fresh();
-        let options =
-            JobOptions { ttr_ms: 1_000, backoff: Some(Backoff::Fixed { delay_ms: 100 }), ..JobOptions::default() };
-        let held = ["buried", "held"].map(|name| {
-            queue.push(&NewJob { options: JobOptions { ttr_ms: 60_000, ..options.clone() }, ..job(name) }).unwrap();
-            reserve(&queue).unwrap().held()
-        });
-        queue.bury(&held[0], None).unwrap();
-        queue.push(&NewJob { options, ..delayed("delayed", 60_000) }).unwrap();
-        queue.pause(None, None).unwrap();
-        if *name == "repair" {
-            raw.run(&["HDEL", &key(&queue, "leases"), "held"]);
-        }
-        raw.run(&["ZADD", &key(&queue, "waiters"), "9000000000000000", "died"]);
+fn every_transition_that_brings_a_moment_forward_wakes_an_idle_consumer() {
+    let server = Server::start(&[]);
+    let mut raw = server.raw();
+    for (at, (script, what, before, change)) in TURNS.iter().enumerate() {
+        let queue = server.queue(&format!("q{at}"));
+        let held = before(&queue);
+        assert_eq!(next_moment(&queue), None, "{script}, {what}: something is to be done before");
+        let waiters = key(&queue, "waiters");
+        raw.run(&["ZADD", &waiters, "9000000000000000", "died"]);
         queue.stats().unwrap();
-        assert_eq!(raw.int(&["ZCARD", &key(&queue, "waiters")]), 1, "looking wakes nobody");
-        step(&queue, &held[1]);
-        assert_eq!(raw.int(&["ZCARD", &key(&queue, "waiters")]), 0, "nobody was woken: {name}");
+        assert_eq!(raw.int(&["ZCARD", &waiters]), 1, "looking wakes nobody");
+        raw.run(&["SCRIPT", "FLUSH"]);
+        change(&queue, &held);
+        assert_eq!(raw.int(&["ZCARD", &waiters]), 0, "nobody was woken: {script}, {what}");
+        let (known, _) = scripts::all().into_iter().find(|(known, _)| known.name == *script).expect(script);
+        assert_eq!(
+            raw.run(&["SCRIPT", "EXISTS", &known.sha]),
+            redis::Value::Array(vec![redis::Value::Int(1)]),
+            "{what}"
+        );
+        assert!(next_moment(&queue).is_some(), "{script}, {what}: nothing is to be done");
     }
+}
+
+#[test]
+fn each_script_is_in_the_table_of_transitions_or_brings_no_moment_forward() {
+    let all: BTreeSet<&str> = scripts::all().iter().map(|(script, _)| script.name).collect();
+    let [tried, others] = [
+        TURNS.iter().map(|(script, ..)| *script).collect::<BTreeSet<_>>(),
+        OTHERS.iter().map(|(script, _)| *script).collect(),
+    ];
+    assert_eq!(tried.union(&others).copied().collect::<BTreeSet<_>>(), all);
+    assert_eq!(tried.intersection(&others).count(), 0);
 }
 
 /// A waiter goes away with `leave`, or with a last reserve that finds nothing.

@@ -60,6 +60,51 @@ trait LookingRules
         }
     }
 
+    public function testOffsetsAndLimitsMayBeAsLargeAsAnIntAndNegativeOnesAreRefused(): void
+    {
+        $queue = $this->queue();
+        $queue->push('later', 3600, 'later');
+        $queue->push('urgent', id: 'urgent', priority: 7);
+        $queue->push('grouped', id: 'grouped', group: 'g');
+        $queue->push('ready', id: 'ready');
+        $queue->push('held', id: 'held');
+        $queue->reserveJob('held');
+        foreach (['one', 'two'] as $id) {
+            $queue->push($id, id: $id);
+            $queue->reserveJob($id)?->bury();
+        }
+        foreach (State::cases() as $state) {
+            $this->assertCount($queue->count($state), $queue->list($state, 0, PHP_INT_MAX));
+            $this->assertSame([], $queue->list($state, PHP_INT_MAX, PHP_INT_MAX));
+            $this->assertSame([], $queue->list($state, PHP_INT_MAX, 1));
+            $this->assertSame([], $queue->list($state, PHP_INT_MAX - 1, 1, $queue->list($state)[0]));
+        }
+        $this->assertSame([], $queue->list(State::Ready, PHP_INT_MAX, PHP_INT_MAX, group: 'g'));
+        $this->assertSame(['grouped'], self::idsOf($queue, 'g', State::Ready, 0, PHP_INT_MAX));
+        $this->assertSame(['g'], $queue->groups(PHP_INT_MAX));
+        $this->assertSame([], $queue->receipts(limit: PHP_INT_MAX));
+        $this->assertSame(2, $queue->kick(PHP_INT_MAX));
+        $this->assertCount(5, $queue->reserveMany(PHP_INT_MAX));
+
+        foreach ([-1, PHP_INT_MIN] as $negative) {
+            $wrong = [
+                'list(): Argument #2 ($offset) must be greater than or equal to 0' => static fn () => $queue->list(State::Ready, $negative),
+                'list(): Argument #3 ($limit) must be greater than or equal to 1' => static fn () => $queue->list(State::Ready, 0, $negative),
+                'groups(): Argument #1 ($limit) must be greater than or equal to 1' => static fn () => $queue->groups($negative),
+                'receipts(): Argument #3 ($limit) must be greater than or equal to 1' => static fn () => $queue->receipts(limit: $negative),
+                'kick(): Argument #1 ($max) must be greater than or equal to 1' => static fn () => $queue->kick($negative),
+                'reserveMany(): Argument #1 ($max) must be greater than or equal to 1' => static fn () => $queue->reserveMany($negative),
+                'consumer(): Argument #2 ($limit) must be greater than or equal to 1' => static fn () => $queue->consumer(limit: $negative),
+                'drain(): Argument #2 ($limit) must be greater than or equal to 0' => static fn () => $queue->drain(strlen(...), $negative),
+                'consume(): Argument #3 ($maxJobs) must be greater than or equal to 0' => static fn () => $queue->consume(strlen(...), maxJobs: $negative),
+                'consume(): Argument #7 ($prefetch) must be between 1 and 500' => static fn () => $queue->consume(strlen(...), prefetch: $negative),
+            ];
+            foreach ($wrong as $message => $call) {
+                $this->assertSame("ValueError: $message", self::thrown($call));
+            }
+        }
+    }
+
     public function testAJobOfAnotherStateIsNoPlaceInThisOne(): void
     {
         $queue = $this->queue();

@@ -1,8 +1,8 @@
 //! The tries of one request: follows a cluster, loads scripts that Redis forgot, and sends a request again that got lost, until Redis answers or
 //! the deadline is over.
 
-use super::{Client, Repeat, Request};
-use crate::core::connection::{Connection, Fault};
+use super::{Client, Repeat, Request, Wanted};
+use crate::core::connection::{Connection, End, Fault};
 use crate::core::dsn::Server;
 use crate::core::durability::{self, Durability};
 use crate::core::error::{Doing, Error, Result};
@@ -110,12 +110,15 @@ impl<'a> Tries<'a> {
             }
             _ => false,
         };
-        let replies =
-            connection.exchange_until(&request.buffer, request.commands, request.bounds, self.deadline, &is_refused);
+        let end = match request.wanted {
+            Wanted::Each => End::BetweenReplies(self.deadline),
+            Wanted::Last | Wanted::All => End::OfAll(self.deadline),
+        };
+        let replies = connection.exchange_until(&request.buffer, request.commands, request.bounds, end, &is_refused);
         let awaited = awaited.filter(|_| replies.as_ref().is_ok_and(|replies| replies.len() > unconfirmed));
         connection.recycle(request.buffer);
         match replies {
-            Ok(replies) => self.answered(connection, replies, request.all_replies, awaited),
+            Ok(replies) => self.answered(connection, replies, request.wanted, awaited),
             Err(fault) => self.lost(fault),
         }
     }
@@ -124,14 +127,14 @@ impl<'a> Tries<'a> {
         &mut self,
         connection: Connection,
         mut replies: Vec<Value>,
-        all_replies: bool,
+        wanted: Wanted,
         awaited: Option<Durability>,
     ) -> Result<Next> {
         let confirmation = awaited.map(|durability| (durability, replies.pop()));
         if awaited.is_some() {
             replies.pop(); // whatever came of the field that nobody reads
         }
-        if let Some((code, details)) = refusal(&replies, all_replies) {
+        if let Some((code, details)) = refusal(&replies, wanted) {
             return self.refused(connection, &code, &details);
         }
         self.connections.put(connection);
@@ -140,9 +143,9 @@ impl<'a> Tries<'a> {
         {
             durability.confirmed(confirmation)?;
         }
-        match all_replies {
-            true => Ok(Next::Done(Value::Array(replies))),
-            false => replies.pop().map(Next::Done).ok_or_else(|| to_error(Fault::Sent("no reply".into()), true)),
+        match wanted {
+            Wanted::All | Wanted::Each => Ok(Next::Done(Value::Array(replies))),
+            Wanted::Last => replies.pop().map(Next::Done).ok_or_else(|| to_error(Fault::Sent("no reply".into()), true)),
         }
     }
 
@@ -243,15 +246,15 @@ fn is_not_ours(code: &str, details: &str) -> bool {
 
 /// First word and rest of the error with which Redis refused the request. A caller that wants all replies looks at their errors itself, but for
 /// those of a node that serves the keys no more.
-fn refusal(replies: &[Value], all_replies: bool) -> Option<(String, String)> {
+fn refusal(replies: &[Value], wanted: Wanted) -> Option<(String, String)> {
     let error = |reply: &Value| match reply {
         Value::ServerError(error) => Some((error.code().to_owned(), error.details().unwrap_or_default().to_owned())),
         _ => None,
     };
-    if all_replies {
-        replies.iter().filter_map(error).find(|(code, _)| code == "MOVED")
-    } else {
-        replies.last().and_then(error)
+    match wanted {
+        Wanted::Last => replies.last().and_then(error),
+        Wanted::All => replies.iter().filter_map(error).find(|(code, _)| code == "MOVED"),
+        Wanted::Each => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! How a connection begins: the client logs in, selects the database, and checks that this Redis is new enough.
 
-use super::{Fault, Wire};
+use super::{End, Fault, Wire};
 use crate::core::dsn::{Server, Target};
 use crate::core::resp::{self, Bounds};
 use redis::Value;
@@ -25,7 +25,7 @@ impl Wire {
             let replies = self.exchange(&request, 1, Bounds::SMALL, deadline).or_else(|fault| match fault {
                 // A server that has enough clients says so and closes without reading.
                 Fault::Unsent(_) if Instant::now() < deadline => {
-                    self.receive(1, Bounds::SMALL, deadline, &|_| false).map_err(|_| fault)
+                    self.receive(1, Bounds::SMALL, End::OfAll(deadline), &|_| false).map_err(|_| fault)
                 }
                 fault => Err(fault),
             });

@@ -29,17 +29,20 @@ impl Wire {
         }
     }
 
-    /// Subscribes to a channel, once. False: it was subscribed to before.
+    /// Subscribes to channels, each of them once. False: all were subscribed to before.
     ///
     /// # Errors
     /// As [`Self::exchange`]; [`Fault::Refused`] when Redis does not allow it.
-    pub fn subscribe(&mut self, channel: &str) -> Result<bool, Fault> {
-        if self.subscribed.contains(channel) {
+    pub fn subscribe(&mut self, mut channels: Vec<String>) -> Result<bool, Fault> {
+        channels.retain(|channel| !self.subscribed.contains(channel));
+        if channels.is_empty() {
             return Ok(false);
         }
-        // The confirmation is a push message and no reply: a PING behind it shows that it was accepted.
+        // The confirmations are push messages and no replies: a PING behind them shows that they were accepted.
         let mut request = self.request();
-        resp::write_command(&mut request, [b"SUBSCRIBE".as_slice(), channel.as_bytes()].into_iter());
+        let words: Vec<&[u8]> =
+            std::iter::once(b"SUBSCRIBE".as_slice()).chain(channels.iter().map(String::as_bytes)).collect();
+        resp::write_command(&mut request, words.into_iter());
         resp::write_command(&mut request, [b"PING".as_slice()].into_iter());
         let replies = self.exchange(&request, 1, Bounds::SMALL, Instant::now() + self.read_timeout);
         self.recycle(request);
@@ -53,7 +56,7 @@ impl Wire {
                 ),
             ));
         }
-        self.subscribed.insert(channel.to_owned());
+        self.subscribed.extend(channels);
         Ok(true)
     }
 

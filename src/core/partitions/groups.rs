@@ -4,14 +4,14 @@ use super::Partitions;
 use crate::core::error::Result;
 use crate::core::groups::{AllLimits, Group, GroupStats};
 use crate::core::job::{JobInfo, State};
-use crate::core::queue::Queue;
+use crate::core::queue::{Queue, groups_of, limits_of, stats_of};
 use std::collections::BTreeSet;
 
 impl Partitions {
     /// # Errors
     /// As [`Queue::limits`].
     pub fn limits(&self) -> Result<AllLimits> {
-        let mut parts = self.each(None, Queue::limits)?.into_iter();
+        let mut parts = limits_of(&self.all())?.into_iter();
         let mut all = parts.next().unwrap_or_default();
         all.groups.extend(parts.flat_map(|part| part.groups));
         all.groups.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -29,8 +29,10 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::is_paused`].
     pub fn is_paused(&self, group: Option<&Group>) -> Result<bool> {
-        let are_paused = self.each(group, |part| part.is_paused(group))?;
-        Ok(are_paused.contains(&true))
+        Ok(match group {
+            None => stats_of(&self.all())?.iter().any(|part| part.paused),
+            Some(_) => self.each(group, |part| part.is_paused(group))?.contains(&true),
+        })
     }
 
     /// # Errors
@@ -44,8 +46,7 @@ impl Partitions {
     /// # Errors
     /// As [`Queue::groups`].
     pub fn groups(&self, limit: u64, after: &[u8]) -> Result<Vec<Vec<u8>>> {
-        let names: BTreeSet<Vec<u8>> =
-            self.each(None, |part| part.groups(limit, after))?.into_iter().flatten().collect();
+        let names: BTreeSet<Vec<u8>> = groups_of(&self.all(), limit, after)?.into_iter().flatten().collect();
         Ok(names.into_iter().take(usize::try_from(limit).unwrap_or(usize::MAX)).collect())
     }
 

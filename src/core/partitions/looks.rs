@@ -1,8 +1,9 @@
-//! Looks at several partitions, one after the other.
+//! Looks at several partitions.
 
 use super::Partitions;
 use crate::core::error::Result;
 use crate::core::job::{JobInfo, Place, State};
+use crate::core::queue::{Content, counts_due, stats_of, that_have};
 
 impl Partitions {
     /// A page of jobs of one state: those of the first partition in their order, then those of the second, and so on. Its `offset` counts from
@@ -13,7 +14,8 @@ impl Partitions {
     pub fn list_from(&self, state: State, after: Option<&Place>, offset: u64, limit: u64) -> Result<Vec<JobInfo>> {
         let (mut jobs, mut skip) = (Vec::new(), offset);
         let begin = after.map_or(0, |place| usize::from(place.partition));
-        for (part, number) in self.parts().zip(0..).skip(begin) {
+        for (number, part) in that_have(&self.all(), Content::Jobs)?.into_iter().filter(|(number, _)| *number >= begin)
+        {
             let after = after.filter(|_| number == begin);
             let left = limit - jobs.len() as u64;
             if left == 0 {
@@ -34,13 +36,21 @@ impl Partitions {
         Ok(jobs)
     }
 
+    /// Jobs in one state, or in all.
+    ///
+    /// # Errors
+    /// As [`super::Queue::count`].
+    pub fn count(&self, state: Option<State>) -> Result<u64> {
+        Ok(stats_of(&self.all())?.iter().map(|part| part.count(state)).sum())
+    }
+
     /// How many waiting jobs are due before each of these moments.
     ///
     /// # Errors
     /// As [`super::Queue::count_due`].
     pub fn count_due(&self, until_us: &[i64]) -> Result<Vec<u64>> {
         let mut sums = vec![0; until_us.len()];
-        for counts in self.each(None, |part| part.count_due(until_us))? {
+        for counts in counts_due(&self.all(), until_us)? {
             sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
         Ok(sums)

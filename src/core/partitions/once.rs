@@ -4,7 +4,7 @@ use super::Partitions;
 use super::homes::homes;
 use crate::core::error::Result;
 use crate::core::job::JobId;
-use crate::core::queue::{OnceJob, PushOnce};
+use crate::core::queue::{Content, OnceJob, PushOnce, that_have};
 use std::collections::BTreeMap;
 
 impl Partitions {
@@ -70,13 +70,23 @@ impl Partitions {
     /// As [`Queue::receipts`](crate::core::queue::Queue::receipts).
     pub fn receipts(&self, older_than_ms: u64, prefix: &[u8], limit: usize) -> Result<Vec<Vec<u8>>> {
         let mut found: Vec<Vec<u8>> = Vec::new();
-        for part in self.parts() {
+        for (_, part) in that_have(&self.all(), Content::Receipts)? {
             found.extend(part.receipts(older_than_ms, prefix, limit - found.len())?);
             if found.len() >= limit {
                 break;
             }
         }
         Ok(found)
+    }
+}
+
+impl Partitions {
+    /// # Errors
+    /// As [`Queue::taken_ids`](crate::core::queue::Queue::taken_ids).
+    pub fn taken_ids(&self) -> Result<Vec<(JobId, i64)>> {
+        let parts = that_have(&self.all(), Content::TakenIds)?;
+        let ids: Vec<Vec<(JobId, i64)>> = parts.into_iter().map(|(_, part)| part.taken_ids()).collect::<Result<_>>()?;
+        Ok(ids.into_iter().flatten().collect())
     }
 }
 

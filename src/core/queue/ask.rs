@@ -1,19 +1,17 @@
-//! Asking queues for jobs, one after the other, without waiting for a job; and the connections of a waiter.
+//! Asking queues for jobs without waiting for one.
 
 use super::Queue;
+use super::ask_ahead::ask_ahead;
+use super::flight::{MOST, by_server, patience};
 use super::look::{Look, look};
 use super::settle::random_unit;
 use super::sleep::{Flow, Interrupts};
-use super::thread::answered_consumer;
-use crate::core::client::to_error;
+use super::thread::{Chore, answered_consumer};
 use crate::core::clock::within;
-use crate::core::connection::{Fault, random_name};
-use crate::core::dsn::Server;
 use crate::core::error::{Error, Result};
 use crate::core::job::Reserved;
 use crate::core::pool::Connections;
-use std::collections::HashSet;
-use std::sync::Arc;
+use crate::core::reply::{self, Reply};
 use std::time::{Duration, Instant};
 
 /// Housekeeping that takes longer than this is asked for with pauses.
@@ -35,6 +33,19 @@ pub struct NextDue {
     /// Reserve again after this long (`None`: nothing is coming).
     pub wait: Option<Duration>,
     pub is_paused: bool,
+}
+
+impl NextDue {
+    /// From the answer of `reserve.lua` that leases nothing; `None`: a bounded part of the housekeeping is done.
+    pub(super) fn read(reply: &mut Reply) -> Result<Option<Self>> {
+        let is_paused = match reply.word.as_str() {
+            "EMPTY" => false,
+            "PAUSED" => true,
+            "AGAIN" => return Ok(None),
+            _ => return Err(reply::unexpected()),
+        };
+        Ok(Some(Self { wait: u64::try_from(reply.int()?).ok().map(Duration::from_micros), is_paused }))
+    }
 }
 
 /// A waiter's part of a reserve: its name, and how long it may sleep at most (zero: it stops waiting).
@@ -72,9 +83,9 @@ pub trait Source {
     }
 }
 
-/// Asks one queue after the other, all of them in the time that one operation may take. When the first has nothing, plain commands look at all
-/// others, if there are more than one, and only those are asked that may have a job: `looks` gets what it found of the rest. In a cluster, a node that is away does not
-/// keep us from the queues of others: each node gets its share of that time.
+/// Asks one queue after the other, the first by a reserve. When it has nothing, plain commands look at all others in one flight, and only those are asked
+/// that may have a job, in one flight as soon as one of them had none: `looks` gets what was found of the rest. In a cluster, a node that is away
+/// does not keep us from the queues of others.
 pub(super) fn ask_all(
     queues: &[Queue],
     connections: &mut Connections,
@@ -83,49 +94,65 @@ pub(super) fn ask_all(
     source: &mut dyn Source,
     looks: &mut Vec<Option<Look>>,
 ) -> Result<Waited> {
-    let now = Instant::now();
-    let [end, last_round] =
-        queues.first().map_or([now; 2], |Queue { client, .. }| [client.deadline(), client.last_round()]);
-    let is_over = || Instant::now() >= deadline.map_or(last_round, |deadline| deadline.min(last_round));
-    let servers = if queues.iter().any(|queue| queue.client.has_slots()) { count_servers(queues) } else { 1 };
-    let share = |untried: usize| end.saturating_duration_since(Instant::now()) / untried.min(servers) as u32;
-    let mut failed = None;
+    let doing = |error: Error| error.while_doing(|| doing("reserving from", queues));
+    let servers = by_server(&queues.iter().collect::<Vec<_>>()).len();
+    let (mut failed, mut away) = (None, Vec::new());
     looks.clear();
     looks.resize_with(queues.len(), || None);
-    let order: Vec<(usize, &Queue)> = in_turn(queues).collect();
+    let mut has_nothing = vec![false; queues.len()];
+    let (order, mut in_vain): (Vec<(usize, &Queue)>, u32) = (in_turn(queues).collect(), 0);
+    let mut is_asked_ahead = false;
     for (turn, (index, queue)) in order.iter().copied().enumerate() {
-        let untried = queues.len() - turn;
-        if turn == 1 && untried > 1 {
+        if turn == 1 && queues.len() > 2 {
             let mut others: Vec<(usize, &Queue)> = order.iter().copied().skip(1).collect();
             // A reserve whose answer was lost has to be repeated, whatever is ready.
             others.retain(|(index, queue)| !source.has_news(*index) && answered_consumer(queue).is_some());
-            look(&others, connections, share(untried), looks)
-                .map_err(|error| error.while_doing(|| doing("reserving from", queues)))?;
+            look(&others, connections, looks).map_err(doing)?;
+            for (has_nothing, look) in has_nothing.iter_mut().zip(&*looks) {
+                *has_nothing = look.is_some_and(|look| !look.has_job());
+            }
         }
-        if looks.get(index).and_then(Option::as_ref).is_some_and(|look| !look.has_job()) {
+        if in_vain == 2 && !std::mem::replace(&mut is_asked_ahead, true) {
+            let rest = order.iter().copied().skip(turn);
+            let rest: Vec<(usize, &Queue)> =
+                rest.filter(|(index, _)| !source.has_news(*index) && has_nothing.get(*index) == Some(&false)).collect();
+            let queues: Vec<&Queue> = rest.iter().map(|(_, queue)| *queue).collect();
+            // One alone is asked as quickly by a reserve.
+            let found = if rest.len() > 1 { ask_ahead(&queues, &[], connections).map_err(doing)? } else { Vec::new() };
+            for ((index, _), found) in rest.iter().zip(found) {
+                if let Some(has_nothing) = has_nothing.get_mut(*index) {
+                    *has_nothing = found.is_some();
+                }
+            }
+        }
+        let server = if queue.client.has_slots() { queue.client.server().ok() } else { None };
+        if has_nothing.get(index) == Some(&true) || server.as_ref().is_some_and(|server| away.contains(server)) {
             continue;
         }
+        let last_round = queue.client.last_round();
+        let is_over = || Instant::now() >= deadline.map_or(last_round, |deadline| deadline.min(last_round));
         let asked = ask(&is_over, interrupts, &mut || {
-            let left =
-                if queue.client.has_slots() { share(untried) } else { end.saturating_duration_since(Instant::now()) };
-            within(left, || source.reserve(index, queue, connections, None))
+            within(patience(queue, servers), || source.reserve(index, queue, connections, None))
         });
+        in_vain += 1;
         match asked {
             Ok(Ok(ReserveOutcome::Jobs(jobs))) => return Ok(Waited::Jobs(index, jobs)),
             Ok(Ok(ReserveOutcome::Again)) => return Ok(Waited::Unfinished),
             Ok(Ok(ReserveOutcome::Nothing(_))) => {}
             Ok(Err(flow)) => return Ok(Waited::Left(flow)),
-            Err(error) if queue.client.has_slots() && error.is_retryable() => drop(failed.get_or_insert(error)),
+            Err(error) if queue.client.has_slots() && error.is_retryable() => {
+                away.extend(server);
+                failed.get_or_insert(error);
+            }
             Err(error) => return Err(error),
         }
     }
+    // A look asks for no snapshot.
+    let with_chores: Vec<&Queue> = queues.iter().filter(|queue| queue.is_due(Chore::Snapshot)).take(MOST).collect();
+    if failed.is_none() && !with_chores.is_empty() {
+        ask_ahead(&with_chores, &[], connections).map_err(doing)?;
+    }
     failed.map_or(Ok(Waited::Nothing), Err)
-}
-
-/// On how many servers these queues are. While nobody knows: as many as there are queues.
-fn count_servers(queues: &[Queue]) -> usize {
-    let servers: Result<HashSet<Arc<Server>>> = queues.iter().map(|queue| queue.client.server()).collect();
-    servers.map_or(queues.len(), |servers| servers.len())
 }
 
 /// The queues with their indexes. Partitions of one queue begin with any of them, so that none starves.
@@ -167,79 +194,10 @@ pub(super) fn ask(
     }
 }
 
-/// Has a connection to the server of each queue. One that is away may be restarting, or another may be taking over: tries for as long as
-/// one operation may take.
-pub(super) fn connect(
-    connections: &mut Connections,
-    queues: &[Queue],
-    interrupts: &mut dyn Interrupts,
-) -> Result<Flow> {
-    let read_timeout = queues.first().map(|queue| queue.client.read_timeout()).unwrap_or_default();
-    let deadline = Instant::now() + read_timeout;
-    let mut pause = Duration::from_millis(5);
-    connections.drop_broken();
-    for queue in queues {
-        loop {
-            match queue.client.connect(connections) {
-                Ok(connection) => {
-                    connections.put(connection);
-                    break;
-                }
-                Err(Error::Connection { .. }) if Instant::now() + pause < deadline => {}
-                Err(error) => return Err(error),
-            }
-            match interrupts.poll() {
-                Flow::Continue => {}
-                flow => return Ok(flow),
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(100));
-        }
-    }
-    Ok(Flow::Continue)
-}
-
 /// "waiting for queues 'a', 'b'"
 pub(super) fn doing(what: &str, queues: &[Queue]) -> String {
     let names: Vec<String> = queues.iter().map(|queue| format!("'{}'", queue.name)).collect();
     format!("{what} {} {}", if names.len() == 1 { "queue" } else { "queues" }, names.join(", "))
-}
-
-/// Makes the connection of a queue listen for wake-ups; returns the name under which it waits. Tries again when the connection is lost, for
-/// as long as one operation may take.
-pub(super) fn subscribe(queue: &Queue, connections: &mut Connections) -> Result<String> {
-    let deadline = Instant::now() + queue.client.read_timeout();
-    let mut pause = Duration::from_millis(5);
-    loop {
-        let mut connection = queue.client.connect(connections)?;
-        if connection.waiter.is_empty() {
-            connection.waiter = random_name();
-        }
-        let waiter = connection.waiter.clone();
-        match connection.subscribe(&queue.keys.channel(&waiter)) {
-            Ok(_) => {
-                connections.put(connection);
-                return Ok(waiter);
-            }
-            Err(Fault::Sent(_) | Fault::Unsent(_)) if Instant::now() + pause < deadline => {}
-            Err(fault) => return Err(to_error(fault, false)),
-        }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(100));
-    }
-}
-
-impl Queue {
-    /// Has the connection hear of jobs that a consumer holds and that are cancelled. False: it did so before.
-    ///
-    /// # Errors
-    /// Connection and server errors.
-    pub fn listen(&self, connections: &mut Connections, consumer: &str) -> Result<bool> {
-        let mut connection = self.client.connect(connections)?;
-        let is_new = connection.subscribe(&self.keys.channel(consumer)).map_err(|fault| to_error(fault, false))?;
-        connections.put(connection);
-        Ok(is_new)
-    }
 }
 
 /// A little less than `longest`, different for each waiter, so that idle workers do not check in step.

@@ -63,7 +63,7 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn limits(&self) -> Result<AllLimits> {
-        let (mut all, mut cursor) = (AllLimits::default(), b"0".to_vec());
+        let (mut all, mut cursor) = (Vec::new(), b"0".to_vec());
         loop {
             let page = self.client.run(|request, _, _| {
                 request.command(&[b"HSCAN", self.keys.limits(), &cursor, b"COUNT", b"500"]);
@@ -71,18 +71,9 @@ impl Queue {
             let page = page.and_then(|page| reply::scanned(page).ok_or_else(reply::unexpected));
             let (next, fields) =
                 page.map_err(|error| self.on_queue("looking at the limits of")(self.naming_key(error)))?;
-            for (name, text) in fields {
-                let Some(limits) = GroupLimits::decode(&text) else { continue };
-                match name.as_slice() {
-                    b"" => all.others = Some(limits),
-                    b"\n" => all.queue = Some(limits),
-                    name => all.groups.push((Group::from_redis(name), limits)),
-                }
-            }
+            all.extend(fields);
             if next == b"0" {
-                all.groups.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-                all.groups.dedup_by(|(one, _), (other, _)| one == other);
-                return Ok(all);
+                return Ok(AllLimits::read(all));
             }
             cursor = next;
         }

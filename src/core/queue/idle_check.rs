@@ -2,7 +2,8 @@
 //! script wakes a waiter for a job that is due later than [`HORIZON`].
 
 use super::Queue;
-use super::look::{Told, ask_each, ask_for_due, read_due};
+use super::flight::{Told, ask_each};
+use super::look::{ask_for_due, read_due};
 use crate::core::connection::Connection;
 use crate::core::error::Result;
 use crate::core::pool::Connections;
@@ -60,7 +61,7 @@ pub(super) fn overdue(registered: &[&Registered<'_>], connections: &mut Connecti
     let mut is_overdue = vec![true; registered.len()];
     let mut soon: Vec<(usize, &Registered<'_>, i64)> = Vec::new();
     for (at, (known, told)) in registered.iter().zip(told).enumerate() {
-        let Some(Told { now_us, mut replies, .. }) = told else { continue };
+        let Ok(Told { now_us: Some(now_us), mut replies, .. }) = told else { continue };
         let due = if known.is_paused { read_pause(replies.next()) } else { read_due(&mut replies) };
         let Some(due_us) = due else { continue };
         let horizon_us = now_us.saturating_add(i64::try_from(HORIZON.as_micros()).unwrap_or(i64::MAX));
@@ -77,7 +78,7 @@ pub(super) fn overdue(registered: &[&Registered<'_>], connections: &mut Connecti
         }
     })?;
     for ((at, known, due_us), told) in soon.into_iter().zip(told) {
-        let Some(answer) = told.and_then(|mut told| told.replies.next()) else { continue };
+        let Some(answer) = told.ok().and_then(|mut told| told.replies.next()) else { continue };
         let mut waiters = reply::scores(&answer).unwrap_or_default().into_iter();
         let first = waiters.next().filter(|(_, at_us)| *at_us <= due_us);
         let second = waiters.next().filter(|(_, at_us)| *at_us <= due_us.saturating_add(SECOND_LOOK_US));

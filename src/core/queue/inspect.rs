@@ -9,6 +9,9 @@ use crate::core::reply;
 use crate::core::{keys, scripts};
 use redis::Value;
 
+/// More than a queue has. Numbers of scripts are exact up to twice as many.
+const MOST_PLACES: u64 = 1 << 52;
+
 impl Queue {
     pub(super) fn looking(&self) -> impl Fn(Error) -> Error + '_ {
         |error| error.while_doing(|| format!("looking at queue '{}'", self.name))
@@ -63,7 +66,7 @@ impl Queue {
             // Jobs that come and go meanwhile move no place.
             match page.last() {
                 Some(last) => (after, at) = (Some(last.place()), 0),
-                None => at += looked,
+                None => at = at.saturating_add(looked),
             }
             jobs.extend(page);
             if looked == 0 || looked < want && !is_full {
@@ -81,7 +84,8 @@ impl Queue {
         offset: u64,
         limit: u64,
     ) -> Result<(Vec<JobInfo>, u64, bool)> {
-        let (offset, limit, bytes) = (offset.to_string(), limit.to_string(), self.most_bytes().to_string());
+        let (offset, limit, bytes) =
+            (offset.min(MOST_PLACES).to_string(), limit.to_string(), self.most_bytes().to_string());
         let place = after.map_or_else(Vec::new, |Place { priority, at_us, id, .. }| {
             [format!("{priority} {at_us} ").as_bytes(), id.as_bytes()].concat()
         });
@@ -106,29 +110,45 @@ impl Queue {
         if until_us.is_empty() {
             return Ok(Vec::new());
         }
-        let keys = [self.keys.waiting(), self.keys.prioritized(), self.keys.grouped()];
-        let asked: Vec<(&[u8], String)> =
-            until_us.iter().flat_map(|until_us| keys.map(|key| (key, format!("({until_us}")))).collect();
-        let ask = |request: &mut Request, (key, before): &(&[u8], String)| {
-            request.command(&[b"ZCOUNT", key, b"-inf", before.as_bytes()]);
-        };
         let count = || {
             let replies = self.client.run(|request, _, _| {
                 request.all_replies();
-                asked.iter().for_each(|asked| ask(request, asked));
+                self.ask_for_counts(request, until_us);
             });
-            let replies = replies.and_then(reply::all)?;
-            let counts: Option<Vec<i64>> = replies.map(reply::int).collect();
-            let counts = match counts.filter(|counts| counts.len() == asked.len()) {
-                Some(counts) => counts,
-                // One by one: a slot that moves is followed, and an error is told.
-                None => {
-                    asked.iter().map(|asked| self.ask_for_int(|request| ask(request, asked))).collect::<Result<_>>()?
-                }
-            };
-            Ok(counts.chunks(keys.len()).map(|counts| u64::try_from(counts.iter().sum::<i64>()).unwrap_or(0)).collect())
+            let counts: Option<Vec<i64>> = replies.and_then(reply::all)?.map(reply::int).collect();
+            if let Some(counts) = counts.and_then(|counts| Self::read_counts(&counts, until_us)) {
+                return Ok(counts);
+            }
+            // One by one: a slot that moves is followed, and an error is told.
+            let one = |command: [&[u8]; 4]| self.ask_for_int(|request| request.command(&command));
+            let counts: Vec<i64> = until_us
+                .iter()
+                .flat_map(|until_us| self.places_due().map(|key| (key, before(*until_us))))
+                .map(|(key, before)| one([b"ZCOUNT", key, b"-inf", before.as_bytes()]))
+                .collect::<Result<_>>()?;
+            Self::read_counts(&counts, until_us).ok_or_else(reply::unexpected)
         };
         self.client.in_one_operation(count).map_err(self.looking())
+    }
+
+    /// Where waiting jobs are.
+    fn places_due(&self) -> [&[u8]; 3] {
+        [self.keys.waiting(), self.keys.prioritized(), self.keys.grouped()]
+    }
+
+    /// Asks how many waiting jobs are due before each of these moments.
+    pub(super) fn ask_for_counts(&self, request: &mut Request, until_us: &[i64]) {
+        for until_us in until_us {
+            for key in self.places_due() {
+                request.command(&[b"ZCOUNT", key, b"-inf", before(*until_us).as_bytes()]);
+            }
+        }
+    }
+
+    /// The replies to [`Queue::ask_for_counts`], if they are complete.
+    pub(super) fn read_counts(counts: &[i64], until_us: &[i64]) -> Option<Vec<u64>> {
+        let of_moments = counts.chunks_exact(3).map(|counts| u64::try_from(counts.iter().sum::<i64>()).unwrap_or(0));
+        (counts.len() == 3 * until_us.len()).then(|| of_moments.collect())
     }
 
     fn ask_for_int(&self, ask: impl Fn(&mut Request)) -> Result<i64> {
@@ -151,14 +171,7 @@ impl Queue {
     /// # Errors
     /// Connection and server errors.
     pub fn count(&self, state: Option<State>) -> Result<u64> {
-        let stats = self.stats()?;
-        Ok(match state {
-            Some(State::Delayed) => stats.delayed,
-            Some(State::Ready) => stats.ready,
-            Some(State::Reserved) => stats.reserved,
-            Some(State::Buried) => stats.buried,
-            None => stats.delayed + stats.ready + stats.reserved + stats.buried,
-        })
+        Ok(self.stats()?.count(state))
     }
 
     /// Names of all queues under the prefix, sorted.
@@ -213,4 +226,9 @@ impl Queue {
         let value = client.run(|request, _, _| ask(request, index.as_bytes()));
         value.map_err(|error| error.while_doing(|| "looking at the index of queues".into()))
     }
+}
+
+/// A score that is earlier.
+fn before(until_us: i64) -> String {
+    format!("({until_us}")
 }

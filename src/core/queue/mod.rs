@@ -1,7 +1,10 @@
 //! One queue: every operation is one script, or a bounded sequence of them.
 
 mod ask;
+mod ask_ahead;
+mod each;
 mod examine;
+mod flight;
 mod groups;
 mod histogram;
 mod idle_check;
@@ -12,18 +15,21 @@ mod push;
 mod push_once;
 mod ready;
 mod receipts;
+mod register;
 mod release;
 mod reserve;
 mod sealing;
 mod settle;
 mod sleep;
 mod stats;
+mod subscribe;
 mod thread;
 mod update;
 mod wait;
 
 pub use super::keys::{check_prefix, check_queue_name};
 pub use ask::{NextDue, ReserveOutcome, Source, Waited, Waiting};
+pub use each::{Content, counts_due, firsts_of, groups_of, limits_of, stats_of, that_have};
 pub use histogram::{Histogram, Quantiles, RunOutcome, bucket_of};
 pub use look::which_have;
 pub use manage::Taken;
@@ -33,6 +39,7 @@ pub use reserve::{Fetch, reserve_from, wait_for};
 pub use settle::{Failed, Finished, Held, Settled, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
 pub use stats::{Counters, Snapshot, Stats};
+pub use thread::forget_calls;
 pub use update::SealedContent;
 
 use super::client::{Attempt, Client, Request};

@@ -199,7 +199,7 @@ impl Queue {
     pub(super) fn indexing(&self, write: impl Fn(&mut Request, bool)) -> Result<Reply> {
         let mut must_index = false;
         let value = self.client.run(|request, attempt, connection| {
-            must_index = self.is_due(Chore::Index, connection);
+            must_index = self.is_due_over(connection, Chore::Index);
             if must_index && !self.client.has_slots() {
                 self.write_index(request);
             }

@@ -1,11 +1,12 @@
 //! The look of a worker before its first job. It takes none.
 
-use super::ask::subscribe;
+use super::ask_ahead::ask_ahead;
+use super::flight::{ask_each, by_server};
+use super::subscribe::subscribe;
+use super::thread::answered_consumer;
 use super::{Fetch, Queue};
-use crate::core::client::Repeat;
 use crate::core::error::{Error, Result};
 use crate::core::pool::Connections;
-use crate::core::reply;
 use redis::Value;
 
 /// Whether a loop could work on these queues now: Redis answers, its user has every right that the scripts of a loop need, and no queue is of
@@ -15,25 +16,20 @@ use redis::Value;
 /// Connection and server errors. The one about rights (`NOPERM`) names all that are missing.
 pub fn check_ready(queues: &[Queue]) -> Result<()> {
     let mut connections = Connections::default();
-    let result = look_at_all(queues, &mut connections);
+    let result = look_at_all(&queues.iter().collect::<Vec<_>>(), &mut connections);
     if let Some(queue) = queues.first() {
         queue.client.give_back(connections);
     }
     result
 }
 
-fn look_at_all(queues: &[Queue], connections: &mut Connections) -> Result<()> {
-    let (mut has_answer, mut away, mut failed) = (false, Vec::new(), None);
-    for queue in queues {
-        // Each queue would wait for it anew.
-        let server = queue.client.server().ok();
-        if server.is_some() && away.contains(&server) {
-            continue;
-        }
-        match queue.check_ready(connections) {
+fn look_at_all(queues: &[&Queue], connections: &mut Connections) -> Result<()> {
+    let (mut has_answer, mut failed) = (false, None);
+    for group in by_server(queues) {
+        let of_server: Vec<&Queue> = group.iter().filter_map(|at| queues.get(*at)).copied().collect();
+        match look_at(&of_server, connections) {
             Ok(()) => has_answer = true,
-            Err(error) if queue.client.has_slots() && error.is_retryable() => {
-                away.push(server);
+            Err(error) if of_server.iter().any(|queue| queue.client.has_slots()) && error.is_retryable() => {
                 failed.get_or_insert(error);
             }
             Err(error) => return Err(error),
@@ -42,24 +38,28 @@ fn look_at_all(queues: &[Queue], connections: &mut Connections) -> Result<()> {
     failed.filter(|_| !has_answer).map_or(Ok(()), Err)
 }
 
-impl Queue {
-    fn check_ready(&self, connections: &mut Connections) -> Result<()> {
-        let doing = |error: Error| error.while_doing(|| format!("looking at queue '{}'", self.name));
-        let waiter = subscribe(self, connections).map_err(doing)?;
-        let channel = self.keys.channel(&waiter);
-        let replies = self.client.run_on(connections, Repeat::Yes, &mut |request, _, _| {
-            request.all_replies();
-            for (command, key, args) in rights(self.keys.meta(), self.keys.waiters(), channel.as_bytes()) {
-                request.command(&[&[command.as_bytes(), key], args].concat());
-            }
-        });
-        if let Some(denied) = denied(reply::all(replies.map_err(doing)?)?) {
-            let keys = format!("{}:{{{}}}:*", self.keys.prefix(), self.keys.tag());
-            return Err(Error::from_redis("NOPERM", &denied)
-                .while_doing(|| format!("looking at queue '{}' (keys {keys})", self.name)));
+/// Looks at queues of one server, in a few round trips for all of them.
+fn look_at(queues: &[&Queue], connections: &mut Connections) -> Result<()> {
+    let doing = |queue: &Queue| format!("looking at queue '{}'", queue.name);
+    let first = |error: Error| error.while_doing(|| queues.first().map(|queue| doing(queue)).unwrap_or_default());
+    let waiters = subscribe(queues, connections).map_err(first)?;
+    let told = ask_each(queues, connections, &mut |request, _, at| {
+        let (Some(queue), Some(waiter)) = (queues.get(at), waiters.get(at)) else { return };
+        let channel = queue.keys.channel(waiter);
+        for (command, key, args) in rights(queue.keys.meta(), queue.keys.waiters(), channel.as_bytes()) {
+            request.command(&[&[command.as_bytes(), key], args].concat());
         }
-        self.reserve_now(connections, &mut Fetch::default(), None).map(drop)
+    });
+    for (queue, told) in queues.iter().zip(told.map_err(first)?) {
+        if let Some(denied) = denied(told.map_err(first)?.replies) {
+            let keys = format!("{}:{{{}}}:*", queue.keys.prefix(), queue.keys.tag());
+            return Err(Error::from_redis("NOPERM", &denied).while_doing(|| format!("{} (keys {keys})", doing(queue))));
+        }
     }
+    let (asked, unanswered): (Vec<&Queue>, Vec<&Queue>) =
+        queues.iter().partition(|queue| answered_consumer(queue).is_some());
+    ask_ahead(&asked, &[], connections).map_err(first)?;
+    unanswered.into_iter().try_for_each(|queue| queue.reserve_now(connections, &mut Fetch::default(), None).map(drop))
 }
 
 /// A command, its key, and what follows.

@@ -119,7 +119,7 @@ impl Queue {
         let value = self.client.run_on(connections, Repeat::Yes, &mut |request, attempt, connection| {
             sent = Instant::now();
             was_lost = attempt.is_repeat;
-            wants_snapshot = self.is_due(Chore::Snapshot, connection);
+            wants_snapshot = self.is_due_over(connection, Chore::Snapshot);
             let marks = match (call.is_repeat || attempt.is_repeat, wants_snapshot) {
                 (false, false) => "",
                 (true, false) => "r",
@@ -146,15 +146,8 @@ impl Queue {
                 let jobs = self.readable(reply.leased(&self.name, sent).map_err(doing)?).map_err(doing)?;
                 Ok(if jobs.is_empty() { ReserveOutcome::Again } else { ReserveOutcome::Jobs(jobs) })
             }
-            word @ ("EMPTY" | "PAUSED") => {
-                let is_paused = word == "PAUSED";
-                let wait_us = reply.int().map_err(doing)?;
-                let wait = u64::try_from(wait_us).ok().map(Duration::from_micros);
-                Ok(ReserveOutcome::Nothing(NextDue { wait, is_paused }))
-            }
             "READY" if fetch.max == 0 => Ok(ReserveOutcome::Jobs(Vec::new())),
-            "AGAIN" => Ok(ReserveOutcome::Again),
-            _ => Err(doing(reply::unexpected())),
+            _ => Ok(NextDue::read(&mut reply).map_err(doing)?.map_or(ReserveOutcome::Again, ReserveOutcome::Nothing)),
         }
     }
 

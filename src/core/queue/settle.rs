@@ -3,7 +3,6 @@
 use super::histogram::RunOutcome;
 use super::thread::answered_consumer;
 use super::{Queue, bucket_of, due_arg};
-use crate::core::client::Request;
 use crate::core::clock::{self, Moment};
 use crate::core::error::{Error, Result};
 use crate::core::job::{Due, JobId, JobOptions, LeaseReceipt, Reserved};
@@ -144,20 +143,6 @@ impl Queue {
             });
             Ok((Reply::new(value.map_err(|error| self.naming_key(error))?)?, was_lost))
         })
-    }
-
-    /// This thread asks the queue for no more jobs: nothing of its last reserve need be remembered.
-    ///
-    /// # Errors
-    /// Connection and server errors.
-    pub fn forget_call(&self) -> Result<()> {
-        let Some(consumer) = answered_consumer(self) else { return Ok(()) };
-        let build = |request: &mut Request, _, _: &mut _| {
-            let keys = self.keys.ack();
-            let plain = keys.first_chunk::<5>().map_or(&keys[..], |plain| plain);
-            request.script(&scripts::ACK, plain, &[b"0", b"", consumer.as_bytes(), b""]);
-        };
-        self.client.run(build).map(|_| ()).map_err(|error| self.naming_key(error))
     }
 
     /// Runs a script over pairs of id and lease. A job that is named twice is ours once, and sent once: it counts once.

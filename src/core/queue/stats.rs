@@ -3,6 +3,7 @@
 use super::Queue;
 use super::histogram::{Histogram, RunOutcome};
 use crate::core::error::Result;
+use crate::core::job::State;
 use crate::core::registry::Headcount;
 use crate::core::reply::Reply;
 use crate::core::scripts;
@@ -136,6 +137,18 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Jobs in one state, or in all.
+    #[must_use]
+    pub fn count(&self, state: Option<State>) -> u64 {
+        match state {
+            Some(State::Delayed) => self.delayed,
+            Some(State::Ready) => self.ready,
+            Some(State::Reserved) => self.reserved,
+            Some(State::Buried) => self.buried,
+            None => self.delayed + self.ready + self.reserved + self.buried,
+        }
+    }
+
     /// Adds the numbers of other jobs.
     pub fn add(&mut self, other: &Self) {
         for (sum, more) in [
@@ -173,7 +186,7 @@ impl Queue {
 }
 
 impl Stats {
-    fn read(mut reply: Reply) -> Result<Self> {
+    pub(super) fn read(mut reply: Reply) -> Result<Self> {
         let now_us = reply.int()?;
         let mut next = || reply.int().map(|number| u64::try_from(number).unwrap_or(0));
         let (delayed, ready, reserved, buried, records) = (next()?, next()?, next()?, next()?, next()?);

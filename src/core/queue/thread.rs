@@ -3,8 +3,11 @@
 //! that the script first gives back the jobs that no handler saw.
 
 use super::Queue;
+use super::flight::ask_each;
 use crate::core::connection::{Connection, random_name};
 use crate::core::dsn::Dsn;
+use crate::core::error::Result;
+use crate::core::pool::Connections;
 use crate::core::process::{self, Generation};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -82,8 +85,29 @@ pub(super) fn answered_consumer(queue: &Queue) -> Option<Arc<str>> {
     with_consumer(|consumer| consumer.unanswered(queue).is_none().then(|| Arc::clone(&consumer.name)))
 }
 
+/// This thread asks these queues for no more jobs: nothing of its last reserves need be remembered.
+///
+/// # Errors
+/// Connection and server errors.
+pub fn forget_calls(queues: &[&Queue]) -> Result<()> {
+    let answered: Vec<(&Queue, Vec<u8>)> = queues
+        .iter()
+        .filter_map(|queue| Some((*queue, [b"\n", answered_consumer(queue)?.as_bytes()].concat())))
+        .collect();
+    let Some((first, _)) = answered.first() else { return Ok(()) };
+    let all: Vec<&Queue> = answered.iter().map(|(queue, _)| *queue).collect();
+    let mut connections = Connections::default();
+    let told = ask_each(&all, &mut connections, &mut |request, _, at| {
+        if let Some((queue, call)) = answered.get(at) {
+            request.command(&[b"HDEL", queue.keys.leases(), call]);
+        }
+    });
+    first.client.give_back(connections);
+    told?.into_iter().try_for_each(|told| told.map(drop))
+}
+
 /// A thread that serves more queues forgets them, and does their chores more often.
-const MOST_QUEUES: usize = 1024;
+const MOST_QUEUES: usize = 1 << 16;
 /// The longest known goes when another comes.
 const MOST_SERVERS: usize = 16;
 
@@ -110,9 +134,11 @@ struct Chores(FxHashMap<Box<[u8]>, [Option<Instant>; 2]>);
 
 impl Chores {
     /// `since`: the server may have lost what was done before.
-    fn is_due(&self, chore: Chore, key: &[u8], since: Instant, now: Instant) -> bool {
+    fn is_due(&self, chore: Chore, key: &[u8], since: Option<Instant>, now: Instant) -> bool {
         let done = self.0.get(key).and_then(|done| done.get(chore as usize).copied().flatten());
-        done.is_none_or(|done| done < since || now.saturating_duration_since(done) >= chore.every())
+        done.is_none_or(|done| {
+            since.is_some_and(|since| done < since) || now.saturating_duration_since(done) >= chore.every()
+        })
     }
 
     fn has_done(&mut self, chore: Chore, key: &[u8], now: Instant) {
@@ -146,8 +172,13 @@ fn with_chores<T>(queue: &Queue, work: impl FnOnce(&mut Chores, &[u8]) -> T) -> 
 
 impl Queue {
     /// Whether it is time for the chore, over this connection: after its opening it is, because the server may have been restarted or replaced.
-    pub(super) fn is_due(&self, chore: Chore, connection: &Connection) -> bool {
-        with_chores(self, |chores, key| chores.is_due(chore, key, connection.opened_at, Instant::now()))
+    pub(super) fn is_due_over(&self, connection: &Connection, chore: Chore) -> bool {
+        with_chores(self, |chores, key| chores.is_due(chore, key, Some(connection.opened_at), Instant::now()))
+    }
+
+    /// Whether it is time for the chore, whatever became of the server since.
+    pub(super) fn is_due(&self, chore: Chore) -> bool {
+        with_chores(self, |chores, key| chores.is_due(chore, key, None, Instant::now()))
     }
 
     /// Redis has answered.
@@ -193,7 +224,7 @@ mod tests {
     fn each_queue_is_due_at_once_and_again_after_the_time_or_over_a_newer_connection() {
         let (mut chores, start) = (Chores::default(), Instant::now());
         let is_due = |chores: &Chores, key: &str, after: Duration| {
-            chores.is_due(Chore::Index, key.as_bytes(), start, start + after)
+            chores.is_due(Chore::Index, key.as_bytes(), Some(start), start + after)
         };
         assert!(is_due(&chores, "shop1:{q}:meta", Duration::ZERO));
         chores.has_done(Chore::Index, b"shop1:{q}:meta", start);
@@ -201,17 +232,18 @@ mod tests {
         assert!(!is_due(&chores, "shop1:{q}:meta", MINUTE - Duration::from_millis(1)));
         assert!(is_due(&chores, "shop1:{q}:meta", MINUTE));
         let second = Duration::from_secs(1);
-        assert!(chores.is_due(Chore::Index, b"shop1:{q}:meta", start + second, start + second));
-        assert!(chores.is_due(Chore::Snapshot, b"shop1:{q}:meta", start, start), "another chore");
+        assert!(chores.is_due(Chore::Index, b"shop1:{q}:meta", Some(start + second), start + second));
+        assert!(!chores.is_due(Chore::Index, b"shop1:{q}:meta", None, start + second));
+        assert!(chores.is_due(Chore::Snapshot, b"shop1:{q}:meta", Some(start), start), "another chore");
     }
 
     #[test]
     fn any_number_of_queues_takes_bounded_memory() {
         let (mut chores, start) = (Chores::default(), Instant::now());
-        for number in 0..10_000_u32 {
+        for number in 0..200_000_u32 {
             chores.has_done(Chore::Index, &number.to_le_bytes(), start);
             assert!(chores.0.len() <= MOST_QUEUES);
-            assert!(!chores.is_due(Chore::Index, &number.to_le_bytes(), start, start));
+            assert!(!chores.is_due(Chore::Index, &number.to_le_bytes(), Some(start), start));
         }
     }
 }

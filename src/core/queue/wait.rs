@@ -1,11 +1,12 @@
 //! Waiting for a job without polling: a timer of our own until the next due time, and a channel on which a push wakes us.
 
 use super::Queue;
-use super::ask::{ReserveOutcome, Source, Waited, Waiting, ask, ask_all, connect, doing, in_turn, jittered, subscribe};
+use super::ask::{ReserveOutcome, Source, Waited, Waiting, ask, ask_all, doing, in_turn, jittered};
+use super::flight::{ask_each, script_each};
 use super::idle_check::{CHECK_EVERY, HORIZON, Registered, overdue};
-use super::look::{Look, Told, ask_each, ask_for_due, look, read_due};
+use super::look::{Look, look};
 use super::sleep::{Flow, Interrupts, Woken, sleep};
-use crate::core::client::Repeat;
+use super::subscribe::{connect, subscribe};
 use crate::core::clock::within;
 use crate::core::connection::Wake;
 use crate::core::error::{Error, Result};
@@ -15,14 +16,14 @@ use crate::core::{reply, scripts};
 use std::time::{Duration, Instant};
 
 /// A waiter is registered for so long at most. Then it reserves, even if its checks have seen nothing.
-const REGISTERED_FOR: Duration = Duration::from_secs(150);
+pub(super) const REGISTERED_FOR: Duration = Duration::from_secs(150);
 
 /// The queues of a waiter, and how it is registered in each.
 pub(super) struct Registration<'a> {
-    queues: &'a [Queue],
+    pub(super) queues: &'a [Queue],
     /// When to check the queues next. A wake-up of one queue must not put off the check of the others.
     check_at: Option<Instant>,
-    known: Vec<Option<Registered<'a>>>,
+    pub(super) known: Vec<Option<Registered<'a>>>,
 }
 
 impl<'a> Registration<'a> {
@@ -60,25 +61,44 @@ impl<'a> Registration<'a> {
                 connections.iter_mut().for_each(|connection| connection.clear_wakes());
             }
             let is_last = is_over();
-            if is_last && let [first, _, ..] = queues {
+            if is_last && queues.len() > 1 {
                 let all: Vec<(usize, &Queue)> = queues.iter().enumerate().collect();
-                look(&all, connections, first.client.read_timeout(), &mut looks).map_err(doing)?;
+                look(&all, connections, &mut looks).map_err(doing)?;
             } else if !is_last {
                 self.register(connections, &mut looks).map_err(doing)?;
             }
-            for (index, queue) in in_turn(queues) {
-                let known = self.known.get(index).and_then(Option::as_ref);
-                let is_quiet = known.is_some_and(|known| known.look_at > Instant::now());
-                let has_nothing = looks.get(index).and_then(Option::as_ref).is_some_and(|look| !look.has_job());
-                let is_skipped = if is_last { has_nothing } else { is_quiet };
-                if is_skipped {
+            let says_nothing = |look: &Option<Look>| is_last && look.is_some_and(|look| !look.has_job());
+            let mut has_nothing: Vec<bool> =
+                queues.iter().enumerate().map(|(index, _)| looks.get(index).is_some_and(says_nothing)).collect();
+            let order: Vec<(usize, &'a Queue)> = in_turn(queues).collect();
+            let mut in_vain = 0;
+            for (turn, (index, queue)) in order.iter().copied().enumerate() {
+                let is_open = |known: &Self, has_nothing: &[bool], index: usize| match is_last {
+                    true => has_nothing.get(index) != Some(&true),
+                    false => !known.is_quiet(index),
+                };
+                if !is_open(self, &has_nothing, index) {
                     continue;
                 }
-                let waiter = subscribe(queue, connections).map_err(doing)?;
-                let at_most = if is_last { Duration::ZERO } else { jittered(REGISTERED_FOR, &waiter) };
+                // A look has found jobs that are not to be had: the queue is paused, say. The rest is asked together.
+                if in_vain == 1 {
+                    let rest: Vec<(usize, &'a Queue)> = order
+                        .iter()
+                        .skip(turn)
+                        .copied()
+                        .filter(|(index, _)| !source.has_news(*index) && is_open(self, &has_nothing, *index))
+                        .collect();
+                    self.ask_together(rest, is_last, &mut has_nothing, connections).map_err(doing)?;
+                }
+                in_vain += 1;
+                if !is_open(self, &has_nothing, index) {
+                    continue;
+                }
+                let [waiter] = &*subscribe(&[queue], connections).map_err(doing)? else { continue };
+                let at_most = if is_last { Duration::ZERO } else { jittered(REGISTERED_FOR, waiter) };
                 // The next request takes as long to reach Redis as this one, so the wait counts from the moment this one is sent.
                 let mut asked = Instant::now();
-                let waiting = Some(Waiting { name: &waiter, at_most });
+                let waiting = Some(Waiting { name: waiter, at_most });
                 let outcome = match ask(&is_over, interrupts, &mut || {
                     asked = Instant::now();
                     source.reserve(index, queue, connections, waiting)
@@ -93,7 +113,7 @@ impl<'a> Registration<'a> {
                     ReserveOutcome::Jobs(jobs) => return Ok(Waited::Jobs(index, jobs)),
                     ReserveOutcome::Nothing(next) if !is_last => {
                         let look_at = asked + next.wait.unwrap_or(at_most).min(at_most);
-                        *known = Some(Registered::new(queue, waiter, next.is_paused, look_at));
+                        *known = Some(Registered::new(queue, waiter.clone(), next.is_paused, look_at));
                     }
                     _ => {}
                 }
@@ -109,6 +129,12 @@ impl<'a> Registration<'a> {
         }
     }
 
+    /// Whether there is nothing to do in a queue, as far as the waiter has been told.
+    fn is_quiet(&self, index: usize) -> bool {
+        let known = self.known.get(index).and_then(Option::as_ref);
+        known.is_some_and(|known| known.look_at > Instant::now())
+    }
+
     fn all(&self) -> impl Iterator<Item = &Registered<'a>> {
         self.known.iter().flatten()
     }
@@ -121,38 +147,6 @@ impl<'a> Registration<'a> {
         for known in &mut self.known {
             known.take_if(|known| known.is_over(connections));
         }
-    }
-
-    /// Registers the waiter with plain commands where a look has found no ready job: for the next due time if it is soon. Redis first registers
-    /// the waiter and then looks again, so a job that comes later wakes it. Where this look finds a job, or another waiter that may look at
-    /// the same due time, a script sorts it out at once.
-    fn register(&mut self, connections: &mut Connections, looks: &mut [Option<Look>]) -> Result<()> {
-        let mut chosen: Vec<(usize, &'a Queue, String, i64)> = Vec::new();
-        for ((index, queue), seen) in self.queues.iter().enumerate().zip(looks) {
-            let Some(seen) = seen.take().filter(|seen| !seen.has_job()) else { continue };
-            if self.known.get(index).is_some_and(Option::is_some) {
-                continue;
-            }
-            let waiter = subscribe(queue, connections)?;
-            let now = Instant::now();
-            let last_us = seen.redis_us(now + jittered(REGISTERED_FOR, &waiter));
-            let at_us = seen.due_us.filter(|due_us| *due_us <= seen.redis_us(now + HORIZON)).unwrap_or(last_us);
-            chosen.push((index, queue, waiter, at_us));
-        }
-        let all: Vec<&Queue> = chosen.iter().map(|(_, queue, ..)| *queue).collect();
-        let told = ask_each(&all, connections, &mut |request, _, at| {
-            let Some((_, queue, waiter, at_us)) = chosen.get(at) else { return };
-            request.command(&[b"ZADD", queue.keys.waiters(), at_us.to_string().as_bytes(), waiter.as_bytes()]);
-            ask_for_due(request, queue);
-            request.command(&[b"ZRANGE", queue.keys.waiters(), b"0", b"0", b"WITHSCORES"]);
-        })?;
-        for ((index, queue, waiter, at_us), told) in chosen.into_iter().zip(told) {
-            let look_at = told.and_then(|told| quiet_until(told, at_us, &waiter)).unwrap_or_else(Instant::now);
-            if let Some(known) = self.known.get_mut(index) {
-                *known = Some(Registered::new(queue, waiter, false, look_at));
-            }
-        }
-        Ok(())
     }
 
     /// Sleeps until it is time to reserve, checking the queues meanwhile.
@@ -227,32 +221,17 @@ impl<'a> Registration<'a> {
             // Redis sends a wake-up ahead of the reply of a command that comes behind it.
             self.hear_all(connections);
             let soon = Instant::now() + HORIZON;
+            let mut leaving: Vec<&Registered<'_>> = Vec::new();
             for (known, told) in self.all().zip(told.unwrap_or_default()) {
-                let others = told.and_then(|told| told.replies.last()).and_then(reply::int);
+                let others = told.ok().and_then(|told| told.replies.last()).and_then(reply::int);
                 if others != Some(0) && (others.is_none() || known.look_at <= soon) && !known.is_over(connections) {
-                    let _ = known.queue.client.run_on(connections, Repeat::No, &mut |request, _, _| {
-                        known.queue.write_script(request, &scripts::LEAVE, &[known.waiter.as_bytes()]);
-                    });
+                    leaving.push(known);
                 }
             }
+            let queues: Vec<&Queue> = leaving.iter().map(|known| known.queue).collect();
+            let waiter =
+                |at: usize| leaving.get(at).map_or_else(Vec::new, |known| vec![known.waiter.as_bytes().to_vec()]);
+            let _ = script_each(&scripts::LEAVE, &queues, connections, &waiter);
         });
     }
-}
-
-/// Until when a waiter that has registered itself for `at_us` may sleep: until then, if nothing is due before and it is the first to look. `None`:
-/// a script has to find out.
-fn quiet_until(mut told: Told, at_us: i64, waiter: &str) -> Option<Instant> {
-    reply::int(told.replies.next()?)?;
-    let due_us = read_due(&mut told.replies)?;
-    let seen = Look { now_us: told.now_us, sent: told.sent, due_us };
-    let is_soon = due_us.is_some_and(|due_us| due_us <= seen.redis_us(told.sent + HORIZON));
-    if is_soon {
-        let waiters = told.replies.next()?;
-        let (first, _) = reply::scores(&waiters)?.first().copied()?;
-        let is_mine = first == waiter.as_bytes() && due_us.is_some_and(|due_us| at_us <= due_us);
-        if seen.has_job() || !is_mine {
-            return None;
-        }
-    }
-    Some(seen.moment(at_us))
 }

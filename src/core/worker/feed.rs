@@ -7,7 +7,9 @@ use super::listing::Orders;
 use crate::core::error::Result;
 use crate::core::job::{LeaseReceipt, Reserved};
 use crate::core::pool::Connections;
-use crate::core::queue::{Fetch, Flow, Interrupts, Queue, ReserveOutcome, Settled, Source, Waited, Waiting, wait_for};
+use crate::core::queue::{
+    Fetch, Flow, Interrupts, Queue, ReserveOutcome, Settled, Source, Waited, Waiting, forget_calls, wait_for,
+};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -177,13 +179,17 @@ impl Feed {
         // Or they would be renewed.
         rest.iter().for_each(|delivery| delivery.ticket.lease.settle());
         let mut result = Ok(());
+        let mut without: Vec<&Queue> = Vec::new();
         for (index, queue) in self.queues.iter().enumerate() {
             let of_queue = rest.iter().filter(|delivery| delivery.ticket.queue == index);
             let receipts: Vec<&LeaseReceipt> = of_queue.map(|delivery| &delivery.job.receipt).collect();
-            let returned = if receipts.is_empty() { queue.forget_call() } else { queue.give_back(&receipts).map(drop) };
-            result = result.and(returned);
+            if receipts.is_empty() {
+                without.push(queue);
+            } else {
+                result = result.and(queue.give_back(&receipts).map(drop));
+            }
         }
-        result
+        result.and(forget_calls(&without))
     }
 }
 

@@ -20,7 +20,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/take_turns.lua", "for _, turn in ipairs(turns) do give(turn, turn.own.weight) end", ""), // a batch is not filled
     (
         "lib/take_turns.lua",
-        "is_more = stand(wrong) or is_more",
+        "is_more = (stand(wrong) or math.huge) <= now or is_more",
         "for _, pair in ipairs(wrong) do call('ZREM', line, pair[1].group) end",
     ), // a blocked group is forgotten
     ("lib/lend.lua", "pair[2] = now - #theirs + turn.last", "pair[2] = turn.at"),                  // no turns
@@ -39,9 +39,9 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/take_rarely.lua", "call('ZREM', grouped, unpack(their_ids))", ""),
     ("reserve_job.lua", "if group then call('ZADD', groups, 0, group .. '\\nh' .. id) end", ""), // does not count
     ("push.lua", "call('ZADD', line, 'LT', unpack(stands))", "call('ZADD', line, 'NX', unpack(stands))"),
-    ("limit_groups.lua", "if turns[1] and stand(turns) then", "if false then"), // new limits let nobody in
+    ("limit_groups.lua", "turns[1] and stand(turns)", "nil"), // new limits let nobody in
     ("limit_groups.lua", "if turns[n][2] > now then turns[n][2] = now end", ""), // nor earlier
-    ("rate_limit.lua", "'GT', int(ends)", "int(ends)"),                         // shortens a closing
+    ("rate_limit.lua", "'GT', int(ends)", "int(ends)"),       // shortens a closing
     ("resume.lua", "line_up(ARGV[2], now)", ""),
     ("pause.lua", "line_up(group, ends or now)", ""), // a shorter pause ends as late as the longer one before
 ];

@@ -46,7 +46,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
 
 /// The tests that are named find them.
 pub const BY_OTHERS: &[(Mutant, &str)] = &[
-    (("reschedule.lua", "wake(due)", ""), "wakes::"),
+    (("reschedule.lua", "wake(is_opened and math.min(due, now) or due)", ""), "wakes::"),
     (("kick.lua", "wake(now)", ""), "wakes::"),
     (("kick_job.lua", "wake(now)", ""), "wakes::"),
     (("resume.lua", "wake(now)", ""), "wakes::"),

@@ -58,8 +58,8 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("push_once.lua", "if replaces and not old_due then call('ZREM', buried, id) end", ""), // in two states
     (
         "push_once.lua",
-        "if old_due then unplace(id, old_due, where, where == grouped and call('HGET', jobs, id)) end",
-        "",
+        "if old_due and unplace(id, old_due, where, where == grouped and call('HGET', jobs, id)) then",
+        "if false then",
     ), // the same
     ("push_once.lua", "first_due > 0 and first_due or math.max(due, now)", "math.max(due, now)"), // forgets since when it waits
     ("push_once.lua", "    record = with_history(record)\n", ""), // no reserve asks for the past

@@ -13,8 +13,8 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("reserve.lua", "or call('ZCOUNT', reserved, '-inf', now_text) > 0 then", "then"), // leases never end
     ("lib/pick_rarely.lua", "if is_prioritized then is_more = rare.promote() or is_more end", ""),
     ("lib/pick_rarely.lua", "if closed_until then\n    picked = {}\n  elseif look", "if look"), // pause ignored
-    ("lib/pick_rarely.lua", "if is_repeat then rare.undo_call(consumer, ARGV[3]) end", ""), // jobs that no handler saw
-    ("reserve.lua", "call_of(ARGV[3], ids)", "''"),                                         // the same
+    ("lib/pick_rarely.lua", "if is_repeat then is_let_in = rare.undo_call(consumer, ARGV[3]) or is_let_in end", ""), // jobs that no handler saw
+    ("reserve.lua", "call_of(ARGV[3], ids)", "''"), // the same
     ("lib/look_closer.lua", "past = flags % 4 >= 2 and call", "past = false and call"),
     ("lib/look_closer.lua", "is_alone = timeouts > 0 or", "is_alone ="), // a poisoned job takes others along
     ("lib/look_closer.lua", "attempts + 1 >= max_attempts", "attempts >= max_attempts"), // so does the last attempt
@@ -34,11 +34,11 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("reserve_job.lua", "else call('ZREM', buried, id) end", "end"),
     ("reserve_job.lua", "int(due or since)", "int(due or now)"),
     ("reserve_job.lua", "int(due or since)", "int(due and now or since)"),
-    ("reserve_job.lua", "undo_call(ARGV[2], ARGV[3])", ""),
+    ("reserve_job.lua", "undo_call(ARGV[2], ARGV[3])", "false"),
     ("reserve_job.lua", "(past and 'h' or '')", "''"), // history leaks into the next job of that id
     ("reserve_job.lua", "if not due and not since then return { 'MISSING' } end", ""), // reserved twice
     ("reserve_job.lua", "if reclaim() then return { 'AGAIN' } end", ""),
-    ("lib/undo_call.lua", "if lines() ~= number then return end", "lines()"), // gives back jobs that were seen
+    ("lib/undo_call.lua", "if lines() ~= number then return false end", "lines()"), // gives back jobs that were seen
     ("lib/give_back.lua", "record, priority, due)", "record, priority, now)"),
     ("lib/pick.lua", "add_prioritized('-inf', '(1024')", ""),
     ("lib/pick.lua", "add_prioritized('1024', '+inf')", ""),
