@@ -1,6 +1,7 @@
 //! The way to the keys of one slot: finds the server and a connection to it, and runs requests there. And the requests: commands and scripts, and which
 //! of their replies are wanted.
 
+mod limits;
 mod tries;
 
 use super::clock;
@@ -12,6 +13,7 @@ use super::pool::{self, Connections, Owner, PoolKey};
 use super::resolver;
 use super::resp::{self, Bounds};
 use super::scripts::Script;
+pub use limits::{LIMITS, Limits};
 use redis::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -223,17 +225,27 @@ pub struct Request {
     /// How safe the change has to be before the request succeeds, and a key that may be written to be sure.
     confirmation: Option<(Durability, Vec<u8>)>,
     with_source: bool,
+    /// Redis cannot have changed anything before it has received so many bytes.
+    changes_at: usize,
+    /// Bytes of its longest argument.
+    longest: usize,
 }
 
 impl Request {
     /// `with_source`: Redis does not know the script; its text is sent.
     fn new(buffer: Vec<u8>, with_source: bool) -> Self {
-        Self { buffer, commands: 0, all_replies: false, bounds: Bounds::SMALL, confirmation: None, with_source }
+        let (commands, all_replies, confirmation) = (0, false, None);
+        let (bounds, changes_at, longest) = (Bounds::SMALL, 0, 0);
+        Self { buffer, commands, all_replies, bounds, confirmation, with_source, changes_at, longest }
     }
 
     /// Adds a plain command.
     pub fn command(&mut self, args: &[&[u8]]) {
         resp::write_command(&mut self.buffer, args.iter().copied());
+        self.longest = args.iter().map(|arg| arg.len()).max().unwrap_or(0).max(self.longest);
+        if self.commands == 0 {
+            self.changes_at = self.buffer.len();
+        }
         self.commands += 1;
     }
 
@@ -288,5 +300,6 @@ impl Request {
         };
         let all: Vec<&[u8]> = head.iter().chain(keys).chain(args).copied().collect();
         self.command(&all);
+        self.changes_at = self.buffer.len(); // only ASKING comes before
     }
 }
