@@ -1939,7 +1939,7 @@ namespace {
         /**
          * The worker loop: reserve, call the handler, settle.
          *
-         * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler returns: ack; returns false: fail; throws
+         * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler one that cannot be called so is a \TypeError. Returns: ack; returns false: fail; throws
          *     Release, RateLimited, Bury or anything else: release, give back uncounted, bury or fail; a job the handler settled itself is left alone, and no event tells of it
          * @param int|float $idleTimeout seconds without a job after which listeners hear of Event::Idle, and again after each as many
          * @param int<0, max> $maxJobs 0: no limit

@@ -97,6 +97,8 @@ unsafe extern "C" {
         cache: *mut c_void,
         error: *mut *mut c_char,
     ) -> bool;
+    /// Lets go of a function that the engine has made for the call.
+    pub fn zend_release_fcall_info_cache(cache: *mut ffi::zend_fcall_info_cache);
     fn zend_is_graceful_exit(exception: *const zend_object) -> bool;
     fn zend_memory_usage(real: bool) -> usize;
     pub fn zend_std_get_gc(object: *mut zend_object, table: *mut *mut zval, count: *mut c_int) -> *mut ffi::HashTable;
@@ -106,6 +108,7 @@ unsafe extern "C" {
     pub fn php_json_decode_ex(out: *mut zval, text: *const c_char, len: usize, options: i64, depth: i64) -> c_int;
     // ini and phpinfo
     pub fn display_ini_entries(module: *mut ModuleEntry);
+    pub fn zend_unregister_ini_entries(module: c_int);
     pub fn zend_ini_string_ex(name: *const c_char, len: usize, orig: c_int, exists: *mut bool) -> *const c_char;
     // iterators
     pub fn zend_iterator_dtor(iterator: *mut ffi::zend_object_iterator);
