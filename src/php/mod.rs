@@ -98,6 +98,7 @@ fn say_where(panic: &std::panic::PanicHookInfo) {
 
 extern "C" fn begin_request(_kind: i32, _module: i32) -> i32 {
     let _ = catch_unwind(worker::signals::take_again);
+    let _ = catch_unwind(worker::surroundings::hook);
     SUCCESS
 }
 

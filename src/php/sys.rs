@@ -2,6 +2,8 @@
 //! Nothing else in the binding says `extern "C"` about the engine.
 
 pub mod exit;
+pub mod pcntl;
+pub mod signals;
 
 use ext_php_rs::ffi::{
     self, zend_class_entry, zend_execute_data, zend_function, zend_object, zend_string, zend_type, zval,
@@ -328,32 +330,6 @@ pub unsafe fn mark_sensitive(function: *mut zend_function, index: u32) {
 pub unsafe fn slot(object: *mut ZendObject, index: usize) -> *mut Zval {
     // SAFETY: declared properties lie behind one another from `properties_table` on.
     unsafe { (&raw mut (*object).properties_table).cast::<Zval>().add(index) }
-}
-
-/// The engine's own disposition of a signal that it handles itself (`--enable-zend-signals`): the handler it calls, or `SIG_DFL` or
-/// `SIG_IGN`. `None` when `handler`, the one the system knows, is not the engine's.
-pub fn engine_signal_handler(signal: c_int, handler: usize) -> Option<usize> {
-    type Sigaction = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction);
-    // SAFETY: looked up by name, because not every build has it; dladdr only reads; the engine fills the room for the answer.
-    unsafe {
-        let ask = libc::dlsym(libc::RTLD_DEFAULT, c"zend_sigaction".as_ptr());
-        if ask.is_null() {
-            return None;
-        }
-        // Its handler has no name; it lies in the same file.
-        let mut engine: libc::Dl_info = std::mem::zeroed();
-        let mut found: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(ask, &raw mut engine) == 0
-            || libc::dladdr(handler as *const c_void, &raw mut found) == 0
-            || engine.dli_fbase != found.dli_fbase
-        {
-            return None;
-        }
-        let ask: Sigaction = std::mem::transmute(ask);
-        let mut meant: libc::sigaction = std::mem::zeroed();
-        ask(signal, std::ptr::null(), &raw mut meant);
-        Some(meant.sa_sigaction)
-    }
 }
 
 /// Whether a program of the user runs here, not a request that a server handles.

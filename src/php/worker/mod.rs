@@ -1,10 +1,15 @@
 //! `consume()`, `drain()`, `on()`.
 
 pub mod alarm;
+pub mod engine;
+mod nudge;
 mod run;
+pub mod runs;
 mod settle;
 pub mod signals;
 mod state;
+pub mod surroundings;
+mod timer;
 mod wait;
 
 use super::call::Call;
