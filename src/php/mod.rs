@@ -67,9 +67,9 @@ const TEMPORARY: i32 = 2;
 /// MINIT: settings first, then classes, parents before children. No threads, no sockets: FPM forks after this.
 extern "C" fn startup(kind: i32, module: i32) -> i32 {
     if kind == TEMPORARY {
-        // Its classes, hooks and threads last longer than a request.
-        php_error(&ErrorType::Warning, "delayqueue cannot be loaded with dl(): add extension=delayqueue to php.ini");
-        return FAILURE;
+        // A failure here would end the script: the beginning of the request fails instead, and nothing has been registered.
+        sys::stay_loaded();
+        return SUCCESS;
     }
     let registered = catch_unwind(|| {
         std::panic::set_hook(Box::new(say_where));
@@ -96,7 +96,12 @@ fn say_where(panic: &std::panic::PanicHookInfo) {
     }
 }
 
-extern "C" fn begin_request(_kind: i32, _module: i32) -> i32 {
+extern "C" fn begin_request(kind: i32, _module: i32) -> i32 {
+    if kind == TEMPORARY {
+        // Our classes, hooks and threads last longer than a request.
+        php_error(&ErrorType::Warning, "delayqueue cannot be loaded with dl(): add extension=delayqueue to php.ini");
+        return FAILURE;
+    }
     let _ = catch_unwind(worker::signals::take_again);
     let _ = catch_unwind(worker::surroundings::hook);
     SUCCESS

@@ -332,6 +332,17 @@ pub unsafe fn slot(object: *mut ZendObject, index: usize) -> *mut Zval {
     unsafe { (&raw mut (*object).properties_table).cast::<Zval>().add(index) }
 }
 
+/// Keeps the code of this extension in memory: PHP lets go of a module that it has refused, and calls it once more.
+pub fn stay_loaded() {
+    // SAFETY: dladdr fills room of ours with the name of the file that has this function; that file is open already.
+    unsafe {
+        let mut found: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(stay_loaded as *const c_void, &raw mut found) != 0 {
+            libc::dlopen(found.dli_fname, libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
+        }
+    }
+}
+
 /// Whether a program of the user runs here, not a request that a server handles.
 pub fn is_command_line() -> bool {
     // SAFETY: the SAPI module and its name outlive the request.

@@ -3,11 +3,8 @@ A time limit, a cancellation or a lost lease of a job whose handler runs a loop 
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
-use DelayQueue\CancelledException;
 use DelayQueue\Event;
 use DelayQueue\Job;
-use DelayQueue\LeaseLostException;
-use DelayQueue\ShutdownException;
 use DelayQueue\TimeoutException;
 function of(string $name, array $options = []): DelayQueue
 {

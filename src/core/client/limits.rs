@@ -84,18 +84,27 @@ impl Limits {
     }
 }
 
-/// `None` when the server does not tell them, or not in time.
-pub(super) fn of_server(client: &Client, time: Duration) -> Option<Limits> {
+/// The answer to the question for the limits.
+pub(super) enum Told {
+    Limits(Limits),
+    /// The user may not ask.
+    Denied,
+    /// The server was not reached in time.
+    Nothing,
+}
+
+pub(super) fn of_server(client: &Client, time: Duration) -> Told {
     let replies = clock::within(time.min(LOOK), || {
         client.run(|request, _, _| {
             request.all_replies();
             LIMITS.iter().for_each(|name| request.command(&[b"CONFIG", b"GET", name.as_bytes()]));
         })
     });
+    let Ok(replies) = replies.and_then(reply::all) else { return Told::Nothing };
     let mut settings = HashMap::new();
-    for reply in reply::all(replies.ok()?).ok()? {
-        let Value::Map(pairs) = reply else { return None };
+    for reply in replies {
+        let Value::Map(pairs) = reply else { return Told::Denied };
         settings.extend(pairs.into_iter().filter_map(|(name, value)| Some((reply::text(name)?, reply::text(value)?))));
     }
-    Some(Limits::read(|name| settings.get(name).map(String::as_str)))
+    Told::Limits(Limits::read(|name| settings.get(name).map(String::as_str)))
 }

@@ -1,7 +1,7 @@
 //! The tries of one request: follows a cluster, loads scripts that Redis forgot, and sends a request again that got lost, until Redis answers or
 //! the deadline is over.
 
-use super::limits::{self, Size};
+use super::limits::{self, Size, Told};
 use super::{Client, Repeat, Request};
 use crate::core::connection::{Connection, Fault, is_protocol_error};
 use crate::core::dsn::Server;
@@ -49,7 +49,9 @@ pub(super) struct Tries<'a> {
     detour: Option<Arc<Server>>,
     /// Since the last pause.
     redirections: u32,
-    /// How often the connection was lost with a request that may be too large for the server.
+    /// The limits of the server are known, and the request is within them.
+    knows_limits: bool,
+    /// How often the connection was lost with a request that may be too large for a server whose limits this user may not read.
     large_lost: u32,
 }
 
@@ -74,6 +76,7 @@ impl<'a> Tries<'a> {
             pause: Duration::from_millis(5),
             detour: None,
             redirections: 0,
+            knows_limits: false,
             large_lost: 0,
         }
     }
@@ -165,15 +168,19 @@ impl<'a> Tries<'a> {
     fn lost(&mut self, mut fault: Fault, size: Size) -> Result<Next> {
         resolver::doubt(&self.client.key.dsn);
         self.attempt.is_repeat |= matches!(fault, Fault::Sent(_));
-        if size.may_be_too_large() {
-            self.large_lost += 1;
-            let limits = if self.large_lost == 1 { limits::of_server(self.client, self.left()) } else { None };
-            if let Some(refused) = limits.and_then(|limits| limits.refusal(size)) {
-                return Err(refused); // such a request is never carried out
+        if size.may_be_too_large() && !self.knows_limits {
+            match limits::of_server(self.client, self.left()) {
+                Told::Limits(limits) => {
+                    self.knows_limits = true;
+                    if let Some(refused) = limits.refusal(size) {
+                        return Err(refused); // such a request is never carried out
+                    }
+                }
+                Told::Denied => self.large_lost += 1,
+                Told::Nothing => {}
             }
             if let (2.., Fault::Sent(why) | Fault::Unsent(why)) = (self.large_lost, &mut fault)
                 && size.is_above_least_limit()
-                && self.left() > self.pause
             {
                 why.push_str(&size.suspicion());
                 return Err(failed(fault, None, self.attempt.is_repeat));
@@ -187,11 +194,14 @@ impl<'a> Tries<'a> {
 
     /// Redis could not read the request.
     fn unreadable(&self, replies: &[Value], size: Size) -> Error {
-        let limits = if size.may_be_too_large() { limits::of_server(self.client, self.left()) } else { None };
-        limits.and_then(|limits| limits.refusal(size)).unwrap_or_else(|| {
-            let (code, details) = refusal(replies, false).unwrap_or_default();
-            Error::from_redis(&code, &details)
-        })
+        if size.may_be_too_large()
+            && let Told::Limits(limits) = limits::of_server(self.client, self.left())
+            && let Some(refused) = limits.refusal(size)
+        {
+            return refused;
+        }
+        let (code, details) = refusal(replies, false).unwrap_or_default();
+        Error::from_redis(&code, &details)
     }
 
     fn refused(&mut self, connection: Connection, code: &str, details: &str) -> Result<Next> {
