@@ -1220,7 +1220,10 @@ namespace DelayQueue {
     /** Thrown into a handler that ran for too long. */
     class TimeoutException extends \RuntimeException implements Exception {}
 
-    /** Thrown into a handler that still runs when its process has to end; see consume(shutdownTimeout: '25s'). Let it pass: the job goes back. */
+    /**
+     * Thrown into a handler that still runs when its process has to end, see consume(shutdownTimeout: '25s'), or when the handler has to that runs
+     * its loop. Let it pass: the job goes back.
+     */
     final class ShutdownException extends \RuntimeException implements Exception {}
 
     /**
@@ -1945,7 +1948,13 @@ namespace {
         /**
          * The worker loop: reserve, call the handler, settle.
          *
-         * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler returns: ack; returns false: fail; throws
+         * A handler may run a loop of its own. When its time is over or its job is cancelled, the inner loop ends first, the job in hand goes back
+         * uncounted, and the exception is thrown where that loop was called.
+         *
+         * Signal handlers that a handler or listener installs run beside those of the loop. An alarm (pcntl_alarm()) ends with the job that set
+         * it, and so do blocked signals.
+         *
+         * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler one that cannot be called so is a \TypeError. Returns: ack; returns false: fail; throws
          *     Release, RateLimited, Bury or anything else: release, give back uncounted, bury or fail; a job the handler settled itself is left alone, and no event tells of it
          * @param int|float $idleTimeout seconds without a job after which listeners hear of Event::Idle, and again after each as many
          * @param int<0, max> $maxJobs 0: no limit

@@ -1,6 +1,7 @@
 //! The way to the keys of one slot: finds the server and a connection to it, and runs requests there. And the requests: commands and scripts, and which
 //! of their replies are wanted.
 
+mod limits;
 mod tries;
 
 use super::clock;
@@ -12,6 +13,7 @@ use super::pool::{self, Connections, Owner, PoolKey};
 use super::resolver;
 use super::resp::{self, Bounds};
 use super::scripts::Script;
+pub use limits::{LIMITS, Limits};
 use redis::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -232,17 +234,28 @@ pub struct Request {
     /// How safe the change has to be before the request succeeds, and a key that may be written to be sure.
     confirmation: Option<(Durability, Vec<u8>)>,
     with_source: bool,
+    /// Redis cannot have changed anything before it has received so many bytes: to the end of the first script, or of the first command.
+    changes_at: usize,
+    has_script: bool,
+    /// Bytes of its longest argument.
+    longest: usize,
 }
 
 impl Request {
     /// `with_source`: Redis does not know the script; its text is sent.
     fn new(buffer: Vec<u8>, with_source: bool) -> Self {
-        Self { buffer, commands: 0, wanted: Wanted::Last, bounds: Bounds::SMALL, confirmation: None, with_source }
+        let (commands, wanted, confirmation) = (0, Wanted::Last, None);
+        let (bounds, changes_at, has_script, longest) = (Bounds::SMALL, 0, false, 0);
+        Self { buffer, commands, wanted, bounds, confirmation, with_source, changes_at, has_script, longest }
     }
 
     /// Adds a plain command.
     pub fn command(&mut self, args: &[&[u8]]) {
         resp::write_command(&mut self.buffer, args.iter().copied());
+        self.longest = args.iter().map(|arg| arg.len()).max().unwrap_or(0).max(self.longest);
+        if self.commands == 0 {
+            self.changes_at = self.buffer.len();
+        }
         self.commands += 1;
     }
 
@@ -303,5 +316,8 @@ impl Request {
         };
         let all: Vec<&[u8]> = head.iter().chain(keys).chain(args).copied().collect();
         self.command(&all);
+        if !std::mem::replace(&mut self.has_script, true) {
+            self.changes_at = self.buffer.len(); // only ASKING and the index of queues come before
+        }
     }
 }

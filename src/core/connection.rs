@@ -59,6 +59,8 @@ pub struct Wire {
     broken: bool,
     /// When the last request was sent.
     sent_at: Instant,
+    /// How many bytes of the last request were sent.
+    sent: usize,
     read_timeout: Duration,
     /// How long one read or write of the socket may take at present.
     socket_timeout: Duration,
@@ -103,6 +105,7 @@ impl Connection {
             owner: Generation::current(),
             broken: false,
             sent_at: Instant::now(),
+            sent: 0,
             read_timeout,
             socket_timeout: connect_timeout,
             wakes: VecDeque::new(),
@@ -168,8 +171,35 @@ impl Wire {
         }
         self.sent_at = Instant::now();
         self.limit(self.sent_at, deadline).map_err(Fault::Unsent)?;
-        self.send(request, deadline)?;
+        if let Err(error) = self.send(request, deadline) {
+            return self.parting_words(&error, bounds).ok_or_else(|| match self.sent {
+                0 => Fault::Unsent(describe(&error)),
+                _ => Fault::Sent(describe(&error)),
+            });
+        }
         self.receive(expected, bounds, end, enough)
+    }
+
+    /// Number of bytes of the last request that were sent.
+    #[must_use]
+    pub fn sent(&self) -> usize {
+        self.sent
+    }
+
+    /// The replies to a request that Redis did not read to its end: the last one says why it closed the connection.
+    fn parting_words(&mut self, error: &io::Error, bounds: Bounds) -> Option<Vec<Value>> {
+        if self.sent == 0 || !matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) {
+            return None;
+        }
+        let deadline = Instant::now() + Duration::from_millis(100); // all that comes has come already
+        let mut replies = Vec::new();
+        while let Ok(value) = self.next_value(bounds, Some(deadline)) {
+            replies.extend(value);
+            if replies.last().is_some_and(is_protocol_error) {
+                return Some(replies);
+            }
+        }
+        None
     }
 
     /// Reads the replies to what was sent.
@@ -190,7 +220,8 @@ impl Wire {
                     if let End::BetweenReplies(_) = end {
                         deadline = clock::capped(Instant::now() + self.read_timeout);
                     }
-                    if replies.len() < expected && enough(&replies) {
+                    let is_last = replies.last().is_some_and(is_protocol_error);
+                    if is_last || (replies.len() < expected && enough(&replies)) {
                         return Ok(replies);
                     }
                 }
@@ -250,21 +281,21 @@ impl Wire {
         if left.mul_f64(1.1) < self.socket_timeout { self.set_socket_timeout(left) } else { Ok(()) }
     }
 
-    fn send(&mut self, request: &[u8], deadline: Instant) -> Result<(), Fault> {
-        let (mut rest, mut again) = (request, false);
-        while !rest.is_empty() {
-            let fault = |why: String| if rest.len() == request.len() { Fault::Unsent(why) } else { Fault::Sent(why) };
+    fn send(&mut self, request: &[u8], deadline: Instant) -> io::Result<()> {
+        self.sent = 0;
+        let mut again = false;
+        while let Some(rest) = request.get(self.sent..).filter(|rest| !rest.is_empty()) {
             if std::mem::replace(&mut again, true) {
-                self.keep_within(deadline).map_err(|error| fault(describe(&error)))?;
+                self.keep_within(deadline)?;
             }
             match self.transport.write(rest) {
-                Ok(0) => return Err(fault("the connection was closed".into())),
-                Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+                Ok(0) => return Err(io::Error::other("the connection was closed")),
+                Ok(written) => self.sent += written,
                 Err(error) if is_pause(&error) => {}
-                Err(error) => return Err(fault(describe(&error))),
+                Err(error) => return Err(error),
             }
         }
-        self.transport.flush().map_err(|error| Fault::Sent(describe(&error)))
+        self.transport.flush()
     }
 
     /// The next reply; `None` when it was a push message (kept if it is a wake-up) or, without a deadline, when nothing
@@ -321,6 +352,12 @@ impl AsRawFd for Wire {
 /// Neither end nor error: a signal, or the socket's own timeout, which is shorter than the operation's.
 fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
+}
+
+/// Whether Redis could not read a request: it has closed the connection behind this reply.
+#[must_use]
+pub fn is_protocol_error(reply: &Value) -> bool {
+    matches!(reply, Value::ServerError(error) if error.details().is_some_and(|why| why.starts_with("Protocol error")))
 }
 
 fn describe(error: &io::Error) -> String {

@@ -2,7 +2,7 @@
 
 mod server;
 
-use super::client::Client;
+use super::client::{Client, LIMITS};
 use super::connection::Fault;
 use super::dsn::Topology;
 use super::error::{Error, Result};
@@ -27,8 +27,12 @@ pub struct Check {
     pub message: String,
 }
 
-/// Settings of a server that can lose jobs. Each takes a command of its own: Redis 6.2 tells one setting a command.
-const SETTINGS: [&str; 5] = [
+/// Settings of a server that can lose jobs, or refuse them. Each takes a command of its own: Redis 6.2 tells one setting a command.
+const SETTINGS: [&str; 9] = [
+    LIMITS[0],
+    LIMITS[1],
+    LIMITS[2],
+    LIMITS[3],
     "appendfsync",
     "no-appendfsync-on-rewrite",
     "min-replicas-to-write",
@@ -36,17 +40,17 @@ const SETTINGS: [&str; 5] = [
     "stop-writes-on-bgsave-error",
 ];
 
-/// Checks each server that has jobs (version, eviction, memory, persistence, replicas, role, disk, clock, latency, connections, scripts), and the
+/// Checks each server that has jobs (version, eviction, memory, persistence, replicas, role, disk, clock, latency, connections, payload, scripts), and the
 /// Sentinels. A check that the user has no right to is unknown: all of them take `+info`, `+config|get` and `+script|exists`.
 ///
 /// # Errors
 /// Connection and server errors.
-pub fn examine_servers(client: &Client) -> Result<Vec<Check>> {
+pub fn examine_servers(client: &Client, max_payload: usize) -> Result<Vec<Check>> {
     let nodes = client.nodes()?;
     let is_one = nodes.len() == 1;
     let mut checks = Vec::new();
     for (server, client) in nodes {
-        for check in examine(&client)? {
+        for check in examine(&client, max_payload)? {
             let message = if is_one { check.message } else { format!("{}: {}", server.target, check.message) };
             checks.push(Check { message, ..check });
         }
@@ -57,7 +61,7 @@ pub fn examine_servers(client: &Client) -> Result<Vec<Check>> {
     Ok(checks)
 }
 
-fn examine(client: &Client) -> Result<Vec<Check>> {
+fn examine(client: &Client, max_payload: usize) -> Result<Vec<Check>> {
     let (started, before) = (Instant::now(), SystemTime::now());
     let time = unless_denied(client.run(|request, _, _| request.command(&[b"TIME"]))).map_err(doing)?;
     let latency_ms = started.elapsed().as_secs_f64() * 1000.0;
@@ -68,7 +72,7 @@ fn examine(client: &Client) -> Result<Vec<Check>> {
     });
     let settings = settings.and_then(reply::all).map_err(doing)?;
     let info = info.map(|info| reply::text(info).unwrap_or_default());
-    let mut checks = Facts::new(info.as_deref(), settings).checks(client.may_move());
+    let mut checks = Facts::new(info.as_deref(), settings).checks(client.may_move(), max_payload);
     let clock = time.map_or_else(|| unknown("clock", "+time"), |time| server::clock(&time, before, latency_ms));
     checks.extend([clock, server::latency(latency_ms), scripts(client)?]);
     Ok(checks)

@@ -183,6 +183,10 @@ impl Error {
                 code: "OOM",
                 message: format!("Redis has no memory left and refused the request ({message})"),
             },
+            "ERR" if message.starts_with("Protocol error: invalid bulk length") => {
+                let message = format!("{message}: the server takes no value above its proto-max-bulk-len");
+                Self::Server { doing, code: code.to_owned(), message }
+            }
             _ => Self::Server { doing, code: code.to_owned(), message },
         }
     }

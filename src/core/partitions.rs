@@ -310,7 +310,7 @@ impl Partitions {
     /// # Errors
     /// Connection and server errors.
     pub fn doctor(&self, repair: bool) -> Result<Vec<Check>> {
-        let mut checks = examine_servers(self.first.client())?;
+        let mut checks = examine_servers(self.first.client(), self.first.max_payload())?;
         let known = unless_denied(self.first.known_partitions())?.unwrap_or(0);
         if known > self.count_of_parts() as u64 {
             let message = format!(

@@ -5,6 +5,8 @@ use super::classes::Case;
 pub use super::classes::cases::Event;
 use super::origin::Origin;
 use super::unwind::{Outcome, Unwind, guard, take_throwable};
+use super::worker::runs;
+use super::worker::surroundings::Changes;
 use super::{classes, convert, reason, sys};
 use ext_php_rs::error::php_error;
 use ext_php_rs::ffi;
@@ -132,7 +134,12 @@ impl Listeners {
             let both = events.iter().zip(callables.iter());
             both.filter(|(listens, _)| **listens == event).map(|(_, callable)| callable.shallow_clone()).collect()
         };
+        if wanted.is_empty() {
+            return Ok(());
+        }
         let _told = Telling::begin();
+        // What listeners of a loop's end change is for the time after it.
+        let changes = Changes::watch(false);
         for callable in &wanted {
             let or_null = |value: Option<&Zval>| value.map_or_else(Zval::new, Zval::shallow_clone);
             let ran = ran.map_or_else(convert::null, |ran| convert::float(ran.as_secs_f64()));
@@ -150,31 +157,37 @@ impl Listeners {
                 Ending::Fatal => return Err(Unwind::Bailout),
             }
         }
+        if event == Event::WorkerStopping {
+            changes.leave()
+        } else {
+            changes.undo()?
+        }
         discard(wanted)
     }
 }
 
 thread_local! {
-    static TELLING: Cell<u32> = const { Cell::new(0) };
+    static TELLING: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
 /// While it lives, listeners run.
-struct Telling;
+struct Telling {
+    before: Option<u64>,
+}
 
 impl Telling {
     fn begin() -> Self {
-        TELLING.set(TELLING.get() + 1);
-        Self
+        Self { before: TELLING.replace(Some(runs::begun())) }
     }
 }
 
 impl Drop for Telling {
     fn drop(&mut self) {
-        TELLING.set(TELLING.get() - 1);
+        TELLING.set(self.before);
     }
 }
 
-/// Whether this thread runs a listener.
-pub fn are_told() -> bool {
-    TELLING.get() > 0
+/// How many handlers had begun when this thread called the listener that it runs; `None`: it runs none.
+pub fn told_since() -> Option<u64> {
+    TELLING.get()
 }

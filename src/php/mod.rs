@@ -17,6 +17,7 @@ mod delay_queue;
 mod exceptions;
 mod group_limits;
 mod groups;
+mod handler;
 mod headers;
 mod interrupts;
 mod items;
@@ -46,6 +47,8 @@ mod worker;
 mod workers;
 
 use crate::core::doctor::TESTED_SERVERS;
+use ext_php_rs::error::php_error;
+use ext_php_rs::flags::ErrorType;
 use ext_php_rs::prelude::*;
 use ext_php_rs::zend::ModuleEntry;
 use ext_php_rs::{info_table_end, info_table_header, info_table_row, info_table_start};
@@ -58,8 +61,16 @@ const REDIS_CRATE: &str = "1.8.1";
 const SUCCESS: i32 = 0;
 const FAILURE: i32 = -1;
 
+/// As the engine numbers the modules that `dl()` loads for one request.
+const TEMPORARY: i32 = 2;
+
 /// MINIT: settings first, then classes, parents before children. No threads, no sockets: FPM forks after this.
-extern "C" fn startup(_kind: i32, module: i32) -> i32 {
+extern "C" fn startup(kind: i32, module: i32) -> i32 {
+    if kind == TEMPORARY {
+        // A failure here would end the script: the beginning of the request fails instead, and nothing has been registered.
+        sys::stay_loaded();
+        return SUCCESS;
+    }
     let registered = catch_unwind(|| {
         std::panic::set_hook(Box::new(say_where));
         settings::register_ini(module);
@@ -70,8 +81,11 @@ extern "C" fn startup(_kind: i32, module: i32) -> i32 {
     if matches!(registered, Ok(Ok(()))) { SUCCESS } else { FAILURE }
 }
 
-extern "C" fn shutdown(_kind: i32, _module: i32) -> i32 {
-    open_jobs::unhook();
+extern "C" fn shutdown(kind: i32, module: i32) -> i32 {
+    if kind != TEMPORARY {
+        open_jobs::unhook();
+        settings::unregister_ini(module);
+    }
     SUCCESS
 }
 
@@ -82,8 +96,14 @@ fn say_where(panic: &std::panic::PanicHookInfo) {
     }
 }
 
-extern "C" fn begin_request(_kind: i32, _module: i32) -> i32 {
+extern "C" fn begin_request(kind: i32, _module: i32) -> i32 {
+    if kind == TEMPORARY {
+        // Our classes, hooks and threads last longer than a request.
+        php_error(&ErrorType::Warning, "delayqueue cannot be loaded with dl(): add extension=delayqueue to php.ini");
+        return FAILURE;
+    }
     let _ = catch_unwind(worker::signals::take_again);
+    let _ = catch_unwind(worker::surroundings::hook);
     SUCCESS
 }
 

@@ -103,6 +103,12 @@ pub fn register_ini(module: i32) {
     IniEntryDef::register(ENTRIES.as_slice(), module);
 }
 
+/// MSHUTDOWN.
+pub fn unregister_ini(module: i32) {
+    // SAFETY: the number that the engine gave this module.
+    unsafe { sys::zend_unregister_ini_entries(module) };
+}
+
 /// `None` where the setting is empty.
 fn ini_dsn() -> Option<String> {
     text(DSN).filter(|dsn| !dsn.is_empty())

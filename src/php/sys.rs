@@ -2,6 +2,8 @@
 //! Nothing else in the binding says `extern "C"` about the engine.
 
 pub mod exit;
+pub mod pcntl;
+pub mod signals;
 
 use ext_php_rs::ffi::{
     self, zend_class_entry, zend_execute_data, zend_function, zend_object, zend_string, zend_type, zval,
@@ -97,6 +99,8 @@ unsafe extern "C" {
         cache: *mut c_void,
         error: *mut *mut c_char,
     ) -> bool;
+    /// Lets go of a function that the engine has made for the call.
+    pub fn zend_release_fcall_info_cache(cache: *mut ffi::zend_fcall_info_cache);
     fn zend_is_graceful_exit(exception: *const zend_object) -> bool;
     fn zend_memory_usage(real: bool) -> usize;
     pub fn zend_std_get_gc(object: *mut zend_object, table: *mut *mut zval, count: *mut c_int) -> *mut ffi::HashTable;
@@ -106,6 +110,7 @@ unsafe extern "C" {
     pub fn php_json_decode_ex(out: *mut zval, text: *const c_char, len: usize, options: i64, depth: i64) -> c_int;
     // ini and phpinfo
     pub fn display_ini_entries(module: *mut ModuleEntry);
+    pub fn zend_unregister_ini_entries(module: c_int);
     pub fn zend_ini_string_ex(name: *const c_char, len: usize, orig: c_int, exists: *mut bool) -> *const c_char;
     // iterators
     pub fn zend_iterator_dtor(iterator: *mut ffi::zend_object_iterator);
@@ -327,29 +332,14 @@ pub unsafe fn slot(object: *mut ZendObject, index: usize) -> *mut Zval {
     unsafe { (&raw mut (*object).properties_table).cast::<Zval>().add(index) }
 }
 
-/// The engine's own disposition of a signal that it handles itself (`--enable-zend-signals`): the handler it calls, or `SIG_DFL` or
-/// `SIG_IGN`. `None` when `handler`, the one the system knows, is not the engine's.
-pub fn engine_signal_handler(signal: c_int, handler: usize) -> Option<usize> {
-    type Sigaction = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction);
-    // SAFETY: looked up by name, because not every build has it; dladdr only reads; the engine fills the room for the answer.
+/// Keeps the code of this extension in memory: PHP lets go of a module that it has refused, and calls it once more.
+pub fn stay_loaded() {
+    // SAFETY: dladdr fills room of ours with the name of the file that has this function; that file is open already.
     unsafe {
-        let ask = libc::dlsym(libc::RTLD_DEFAULT, c"zend_sigaction".as_ptr());
-        if ask.is_null() {
-            return None;
-        }
-        // Its handler has no name; it lies in the same file.
-        let mut engine: libc::Dl_info = std::mem::zeroed();
         let mut found: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(ask, &raw mut engine) == 0
-            || libc::dladdr(handler as *const c_void, &raw mut found) == 0
-            || engine.dli_fbase != found.dli_fbase
-        {
-            return None;
+        if libc::dladdr(stay_loaded as *const c_void, &raw mut found) != 0 {
+            libc::dlopen(found.dli_fname, libc::RTLD_NOW | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
         }
-        let ask: Sigaction = std::mem::transmute(ask);
-        let mut meant: libc::sigaction = std::mem::zeroed();
-        ask(signal, std::ptr::null(), &raw mut meant);
-        Some(meant.sa_sigaction)
     }
 }
 

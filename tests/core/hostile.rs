@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(2);
-const HELLO: &[u8] =
+pub const HELLO: &[u8] =
     b"%3\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n7.0.15\r\n$4\r\nrole\r\n$6\r\nmaster\r\n";
 const AGAIN: &[u8] = b"*2\r\n$5\r\nAGAIN\r\n$0\r\n\r\n";
 

@@ -70,6 +70,7 @@ mod storms;
 mod table;
 mod tls;
 mod tls_everywhere;
+mod too_large;
 mod traits;
 mod unique;
 mod waiting;

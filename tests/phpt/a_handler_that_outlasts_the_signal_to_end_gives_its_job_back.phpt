@@ -155,7 +155,7 @@ ends before it: Signal; Succeeded a; gone; behind 0
 no shutdownTimeout: Signal; Succeeded a; gone; behind 0
 a timeout after it: Signal; Released a LogicException; Ready, attempts 0, releases 0, old place, lastError null; behind 0
 a timeout before it: Signal; TimedOut a DelayQueue\TimeoutException, Failed a DelayQueue\TimeoutException; Delayed, attempts 1, releases 0, new place, lastError "timed out after 0.1 s"; behind 0
-a loop in the handler: Succeeded a; its job has 0 attempts
+a loop in the handler: Released a DelayQueue\ShutdownException; its job has 0 attempts
 the inner handler has cleaned up
 two limits, one within the other: Released a DelayQueue\ShutdownException; attempts 00
 a suspended handler: attempts 0

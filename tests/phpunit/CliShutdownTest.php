@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Processes;
 
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
+use DelayQueue\Tests\Support\Wait;
 
 /** delayqueue work --shutdown-timeout: a worker that is told to end is gone in time, and its job is ready again, uncounted. */
 final class CliShutdownTest extends CliTestCase
@@ -37,6 +38,22 @@ final class CliShutdownTest extends CliTestCase
         $this->assertSame(['waits', 'released'], [$line['id'], $line['outcome']]);
         $this->assertSame('DelayQueue\ShutdownException: still running 0.5 s after the signal to end', $line['reason']);
         $this->assertGoesOn('waits', 'stuck');
+    }
+
+    public function testAWorkerWhoseJobHasTakenTheSignalsOfItsProcessIsStoppedInGoodOrder(): void
+    {
+        $this->queue()->push(['do' => 'take signals'], id: 'taker');
+        $this->queue()->push(['do' => 'wait'], id: 'waits', delay: 0.001);
+        $pool = $this->start('work', self::HANDLER, '--processes=2', '--prefetch=1');
+        Wait::until(fn (): bool => $this->queue()->stats()->acked === 1, 20, 'the signals are taken');
+        $this->queue()->push(['do' => 'wait'], id: 'waits-too');
+        [$one, $other] = [$this->holder('waits'), $this->holder('waits-too')];
+        array_map(static fn (int $worker) => posix_kill($worker, SIGHUP), [$one, $other]); // that is for the parent alone
+        $pool->signal(SIGTERM);
+        array_map($this->letGo(...), ['waits', 'waits-too']);
+        $this->assertSame(0, $pool->exitCode(20), $pool->errors());
+        $this->assertStringNotContainsString('killed by signal', $pool->errors());
+        $this->assertSame(3, $this->queue()->stats()->acked);
     }
 
     public function testABadDurationIsWrongUsage(): void

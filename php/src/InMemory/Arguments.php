@@ -13,6 +13,8 @@ use DelayQueue\PayloadException;
 use DelayQueue\PreparedJob;
 use DelayQueue\Release;
 use DelayQueue\Testing;
+use DelayQueue\Worker\Signature;
+use InvalidArgumentException;
 use TypeError;
 use ValueError;
 
@@ -200,6 +202,17 @@ final class Arguments
             new DelayQueue($queue, self::DSN);
         } catch (ValueError $error) {
             throw new ValueError(self::method('watch') . preg_replace('/^.*?Argument #1 \(\$queue\)/', "Argument #$number", $error->getMessage()));
+        }
+    }
+
+    /** @throws TypeError if the handler cannot be called with a job and this queue */
+    public function handler(callable $handler, InMemoryQueue $queue, string $method): void
+    {
+        try {
+            Signature::ofLoop($handler, $queue);
+        } catch (InvalidArgumentException $error) {
+            $must = 'must take a job, and a queue';
+            throw new TypeError(self::method($method) . "Argument #1 (\$handler) $must: {$error->getMessage()}");
         }
     }
 

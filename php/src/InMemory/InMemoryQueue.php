@@ -156,6 +156,7 @@ final class InMemoryQueue implements QueueInterface
         bool $throwOnCancel = false,
         int|float|string|DateInterval $shutdownTimeout = 0,
     ): StopReason {
+        $this->arguments->handler($handler, $this, 'consume');
         $limits = $this->arguments->limits(
             $idleTimeout,
             $maxJobs,
@@ -179,6 +180,7 @@ final class InMemoryQueue implements QueueInterface
 
     public function drain(callable $handler, int $limit = 0): int
     {
+        $this->arguments->handler($handler, $this, 'drain');
         $this->arguments->atLeast(0, $limit, 'drain', 'Argument #2 ($limit)');
         $loop = new Loop($this, $this->listeners, $handler(...), new Limits(maxJobs: $limit, stopWhenEmpty: true));
         $loop->run();

@@ -7,6 +7,7 @@ namespace DelayQueue\InMemory;
 use Closure;
 use DelayQueue\Bury;
 use DelayQueue\Event;
+use DelayQueue\Internal\Moment;
 use DelayQueue\Job;
 use DelayQueue\LeaseLostException;
 use DelayQueue\RateLimited;
@@ -21,9 +22,15 @@ use Throwable;
  */
 final class Loop
 {
+    /** @var list<Job> jobs whose handlers run, inner ones last */
+    private static array $running = [];
+
     private int $jobs = 0;
 
     private float $idleSince = 0.0;
+
+    /** An exception of an inner handler that is about the job of an outer one: the loop ends, and throws it. */
+    private ?LeaseLostException $passing = null;
 
     public function __construct(
         private readonly InMemoryQueue $queue,
@@ -61,7 +68,7 @@ final class Loop
         }
         $this->listeners->emit(Event::WorkerStopping);
 
-        return $stop;
+        return $this->passing === null ? $stop : throw $this->passing;
     }
 
     private function reasonToStop(float $began): ?StopReason
@@ -69,6 +76,7 @@ final class Loop
         $limits = $this->limits;
 
         return match (true) {
+            $this->passing !== null => StopReason::Stopped,
             $this->queue->takeStop() => StopReason::Stopped,
             $limits->maxJobs > 0 && $this->jobs >= $limits->maxJobs => StopReason::MaxJobs,
             $limits->maxTime > 0 && microtime(true) - $began >= $limits->maxTime => StopReason::MaxTime,
@@ -102,10 +110,13 @@ final class Loop
         }
         $error = $result = null;
         $started = hrtime(true);
+        self::$running[] = $job;
         try {
             $result = ($this->handler)($job, $this->queue);
         } catch (Throwable $error) {
             // It says how the job ends.
+        } finally {
+            array_pop(self::$running);
         }
         $ran = (hrtime(true) - $started) / 1e9;
         if ($job->isSettled()) {
@@ -120,7 +131,12 @@ final class Loop
 
     private function settle(Job $job, mixed $result, ?Throwable $error, float $ran): void
     {
-        if ($error instanceof RateLimited) {
+        $isLostAround = static fn (): bool => array_filter(self::$running, static fn (Job $outer) => $outer->isLost()) !== [];
+        if ($error instanceof LeaseLostException && $isLostAround()) {
+            $this->passing = $error;
+            $job->release(Moment::of($job->dueAt), countAttempt: false);
+            $this->listeners->emit(Event::Released, $job, $error, $ran);
+        } elseif ($error instanceof RateLimited) {
             $this->queue->giveBack($error, $job);
             $this->queue->keepReason($job, $error->getMessage());
             $this->listeners->emit(Event::Released, $job, $error, $ran);

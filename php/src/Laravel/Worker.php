@@ -111,8 +111,8 @@ class Worker extends BaseWorker
             return parent::runJob($job, $connectionName, $options);
         }
         $this->running = $job;
-        // A process that hangs beyond reach of its time limit is to lose the job all the same.
-        $job->keepAlive($this->supportsAsyncSignals() ? (float) $this->timeoutForJob($job, $options) ?: null : null);
+        // Without a limit: a job may extend that of its worker with pcntl_alarm().
+        $job->keepAlive();
         try {
             return parent::runJob($job, $connectionName, $options);
         } finally {

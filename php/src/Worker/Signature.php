@@ -13,6 +13,7 @@ use DelayQueue\QueueInterface;
 use InvalidArgumentException;
 use ReflectionFunction;
 use ReflectionFunctionAbstract;
+use ReflectionIntersectionType;
 use ReflectionMethod;
 use ReflectionNamedType;
 use ReflectionParameter;
@@ -37,6 +38,26 @@ final class Signature
     public static function ofHandler(callable $handler, string $what): void
     {
         self::check(self::reflect($handler), $what, self::job(...), self::queue(...));
+    }
+
+    /**
+     * Of a queue that calls the handler itself: (Job $job, $queue), as DelayQueue::consume() looks at it.
+     *
+     * @throws InvalidArgumentException
+     */
+    public static function ofLoop(callable $handler, QueueInterface $queue): void
+    {
+        $function = new ReflectionFunction(Closure::fromCallable($handler));
+        $takes = static fn (string $class, string $interface): callable =>
+            static fn (string $type, bool $isClass): ?string => ($isClass ? is_a($class, $type, true) : in_array($type, self::ANY, true))
+                ? null
+                : "a $interface";
+        self::check($function, 'it', $takes(Job::class, JobInterface::class), $takes($queue::class, QueueInterface::class));
+        foreach (array_slice($function->getParameters(), 0, 2) as $parameter) {
+            if (!$parameter->canBePassedByValue()) {
+                throw new InvalidArgumentException("the parameter \${$parameter->getName()} of it is taken by reference");
+            }
+        }
     }
 
     /**
@@ -76,6 +97,10 @@ final class Signature
         if ($needed > $count) {
             throw new InvalidArgumentException("$what needs $needed arguments, and gets $count");
         }
+        // A closure of a magic method has none, and takes everything.
+        if ($function->isInternal() && !$function->isVariadic() && $function->getNumberOfParameters() === 1 && $count > 1) {
+            throw new InvalidArgumentException("$what takes 1 argument, and gets $count");
+        }
         foreach ($function->getParameters() as $number => $parameter) {
             foreach ($parameter->isVariadic() ? array_slice($accepts, $number) : array_slice($accepts, $number, 1) as $accept) {
                 self::checkParameter($parameter, $what, $accept);
@@ -86,21 +111,29 @@ final class Signature
     private static function checkParameter(ReflectionParameter $parameter, string $what, callable $accept): void
     {
         $type = $parameter->getType();
-        $isWrong = static fn (ReflectionType $one): bool => $one instanceof ReflectionNamedType && self::what($accept, $one, $parameter) !== null;
-        $wrong = match (true) {
-            $type === null => [],
-            // One of them is enough.
-            $type instanceof ReflectionUnionType => count(array_filter($type->getTypes(), $isWrong)) === count($type->getTypes()) ? $type->getTypes() : [],
-            default => array_filter([$type], $isWrong),
-        };
-        if ($wrong !== []) {
-            throw new InvalidArgumentException("the parameter $type \${$parameter->getName()} of $what gets " . self::what($accept, $wrong[0], $parameter));
+        $gets = $type === null ? null : self::what($accept, $type, $parameter);
+        if ($gets !== null) {
+            throw new InvalidArgumentException("the parameter $type \${$parameter->getName()} of $what gets $gets");
         }
     }
 
-    private static function what(callable $accept, ReflectionNamedType $type, ReflectionParameter $parameter): ?string
+    /** @return string|null null: the type takes it */
+    private static function what(callable $accept, ReflectionType $type, ReflectionParameter $parameter): ?string
     {
-        $name = $type->getName() === 'self' ? (string) $parameter->getDeclaringClass()?->getName() : $type->getName();
+        if ($type instanceof ReflectionUnionType || $type instanceof ReflectionIntersectionType) {
+            $all = array_map(static fn (ReflectionType $one): ?string => self::what($accept, $one, $parameter), $type->getTypes());
+            $wrong = array_values(array_filter($all, is_string(...)));
+            $isEnough = $type instanceof ReflectionUnionType ? count($wrong) < count($all) : $wrong === [];
+
+            return $isEnough ? null : $wrong[0];
+        }
+        assert($type instanceof ReflectionNamedType);
+        $class = $parameter->getDeclaringClass();
+        $name = match ($type->getName()) {
+            'self' => (string) $class?->getName(),
+            'parent' => (string) ($class?->getParentClass() ?: null)?->getName(),
+            default => $type->getName(),
+        };
 
         return $accept($name, !$type->isBuiltin());
     }

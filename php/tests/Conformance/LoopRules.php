@@ -8,6 +8,7 @@ use DelayQueue\Bury;
 use DelayQueue\Event;
 use DelayQueue\Job;
 use DelayQueue\JobInterface;
+use DelayQueue\LeaseLostException;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
 use DelayQueue\State;
@@ -212,5 +213,28 @@ trait LoopRules
 
         $this->assertSame(['a'], $heard);
         $this->assertSame(0, $queue->count());
+    }
+
+    public function testALostLeaseThatAnInnerHandlerMeetsEndsTheInnerLoopAndIsThrownInTheOuterHandler(): void
+    {
+        $queue = $this->queue();
+        $queue->push('outer', id: 'outer', priority: 0);
+        $queue->pushMany([['id' => 'a', 'payload' => 'a', 'maxAttempts' => 1], ['id' => 'b', 'payload' => 'b', 'maxAttempts' => 1]]);
+        $thrown = null;
+        $queue->drain(static function (Job $outer, QueueInterface $queue) use (&$thrown): void {
+            try {
+                $queue->drain(static function () use ($outer, $queue): void {
+                    $queue->cancel($outer->id);
+                    $outer->touch();
+                });
+            } catch (Throwable $thrown) {
+                throw $thrown;
+            }
+        }, 1);
+
+        $this->assertInstanceOf(LeaseLostException::class, $thrown);
+        $this->assertStringContainsString("'outer'", $thrown->getMessage());
+        $jobs = array_map($queue->peek(...), ['a', 'b']);
+        $this->assertSame([[State::Ready, 0], [State::Ready, 0]], array_map(static fn ($job): array => [$job->state, $job->attempts], $jobs));
     }
 }

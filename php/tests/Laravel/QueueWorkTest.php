@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Laravel;
 
 use DelayQueue\Tests\Laravel\Support\Deed;
+use DelayQueue\Tests\Laravel\Support\ExtendedDeed;
 use DelayQueue\Tests\Laravel\Support\WorkerTests;
 use DelayQueue\Tests\Support\Wait;
 
@@ -75,6 +76,24 @@ final class QueueWorkTest extends WorkerTests
         Deed::dispatch('later');
         $worker->signal(SIGCONT);
         $this->awaitLine('/^end later/');
+    }
+
+    public function testAJobThatExtendsItsTimeLimitWithAnAlarmKeepsItsLease(): void
+    {
+        $this->boot(['retry_after' => 1]);
+        $this->startWaiting(...self::WORK);
+        $job = new ExtendedDeed('extended', 4);
+        $job->timeout = 1;
+        dispatch($job);
+        $this->awaitLine('/^begin extended 1/');
+        $taken = null;
+        $isOver = function () use (&$taken): bool {
+            return ($taken ??= $this->queue()->pop()) !== null || $this->lines('/^end extended/') > 0;
+        };
+        Wait::until($isOver, 20, 'the end of the job');
+        $this->assertNull($taken, 'nobody else gets the job');
+        Wait::until(fn (): bool => $this->queue()->size() === 0, 10, 'an empty queue');
+        $this->assertSame(1, $this->lines('/^end extended 1/'));
     }
 
     /** Its time limit ends the process. */

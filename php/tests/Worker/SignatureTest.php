@@ -76,7 +76,9 @@ final class SignatureTest extends TestCase
             'no queue' => $closure(static fn (Job $job, array $options) => 1, 'gets a DelayQueue\QueueInterface'),
             'variadic' => $closure(static fn (Job ...$all) => 1, 'gets a DelayQueue\QueueInterface'),
             'three arguments' => $closure(static fn ($job, $queue, $more) => 1, 'the handler needs 3 arguments, and gets 2'),
-            'of PHP' => $closure(strlen(...), "the parameter string \$string of the handler $job"),
+            'more than a job' => $closure(static fn (JobInterface&\Stringable $job) => 1, $job),
+            'of PHP, with one parameter' => $closure(is_object(...), 'the handler takes 1 argument, and gets 2'),
+            'of PHP' => $closure(trim(...), "the parameter string \$string of the handler $job"),
             'four arguments of a task' => [static fn () => new TaskRouter(['close' => static fn ($a, $b, $c, $d) => 1]), "the handler of task 'close' needs 4 arguments, and gets 3"],
             'an object' => [static fn () => new HandlerObject($object), "the parameter string \$order of the handler $job"],
             'too many arguments' => [static fn () => new HandlerObject($needy), 'the handler needs 3 arguments, and gets 2'],
@@ -112,12 +114,12 @@ final class SignatureTest extends TestCase
             static fn ($job) => 1,
             static fn (?JobInterface $job, ?QueueInterface $queue) => 1,
             static fn (Job|string $job, object $queue) => 1,
-            static fn (JobInterface&\Stringable $job) => 1,
+            static fn (JobInterface&Job $job) => 1,
             static fn (mixed ...$all) => 1,
             static fn ($job, \Countable $queue) => 1,
             static fn (Job $job, QueueInterface $queue, int $more = 1, string ...$others) => 1,
             [$magic, 'anything'],
-            'is_object',
+            var_dump(...),
         ];
         foreach ($handlers as $handler) {
             new HandlerObject(new Pipeline($handler));

@@ -1,8 +1,9 @@
 //! The tries of one request: follows a cluster, loads scripts that Redis forgot, and sends a request again that got lost, until Redis answers or
 //! the deadline is over.
 
+use super::limits::{self, Size, Told};
 use super::{Client, Repeat, Request, Wanted};
-use crate::core::connection::{Connection, End, Fault};
+use crate::core::connection::{Connection, End, Fault, is_protocol_error};
 use crate::core::dsn::Server;
 use crate::core::durability::{self, Durability};
 use crate::core::error::{Doing, Error, Result};
@@ -48,6 +49,10 @@ pub(super) struct Tries<'a> {
     detour: Option<Arc<Server>>,
     /// Since the last pause.
     redirections: u32,
+    /// The limits of the server are known, and the request is within them.
+    knows_limits: bool,
+    /// How often the connection was lost with a request that may be too large for a server whose limits this user may not read.
+    large_lost: u32,
 }
 
 /// The step after a try.
@@ -71,6 +76,8 @@ impl<'a> Tries<'a> {
             pause: Duration::from_millis(5),
             detour: None,
             redirections: 0,
+            knows_limits: false,
+            large_lost: 0,
         }
     }
 
@@ -116,10 +123,13 @@ impl<'a> Tries<'a> {
         };
         let replies = connection.exchange_until(&request.buffer, request.commands, request.bounds, end, &is_refused);
         let awaited = awaited.filter(|_| replies.as_ref().is_ok_and(|replies| replies.len() > unconfirmed));
+        let size = Size { request: request.buffer.len(), longest: request.longest };
         connection.recycle(request.buffer);
         match replies {
+            Ok(replies) if replies.last().is_some_and(is_protocol_error) => Err(self.unreadable(&replies, size)),
             Ok(replies) => self.answered(connection, replies, request.wanted, awaited),
-            Err(fault) => self.lost(fault),
+            Err(Fault::Sent(why)) if connection.sent() < request.changes_at => self.lost(Fault::Unsent(why), size),
+            Err(fault) => self.lost(fault, size),
         }
     }
 
@@ -158,13 +168,43 @@ impl<'a> Tries<'a> {
         Ok(Next::TryAgainLater)
     }
 
-    fn lost(&mut self, fault: Fault) -> Result<Next> {
+    fn lost(&mut self, mut fault: Fault, size: Size) -> Result<Next> {
         resolver::doubt(&self.client.key.dsn);
         self.attempt.is_repeat |= matches!(fault, Fault::Sent(_));
+        if size.may_be_too_large() && !self.knows_limits {
+            match limits::of_server(self.client, self.left()) {
+                Told::Limits(limits) => {
+                    self.knows_limits = true;
+                    if let Some(refused) = limits.refusal(size) {
+                        return Err(refused); // such a request is never carried out
+                    }
+                }
+                Told::Denied => self.large_lost += 1,
+                Told::Nothing => {}
+            }
+            if let (2.., Fault::Sent(why) | Fault::Unsent(why)) = (self.large_lost, &mut fault)
+                && size.is_above_least_limit()
+            {
+                why.push_str(&size.suspicion());
+                return Err(failed(fault, None, self.attempt.is_repeat));
+            }
+        }
         if self.left() <= self.pause || (self.repeat == Repeat::No && self.attempt.is_repeat) {
             return Err(failed(fault, self.cause.take(), self.attempt.is_repeat));
         }
         Ok(Next::TryAgainLater)
+    }
+
+    /// Redis could not read the request.
+    fn unreadable(&self, replies: &[Value], size: Size) -> Error {
+        if size.may_be_too_large()
+            && let Told::Limits(limits) = limits::of_server(self.client, self.left())
+            && let Some(refused) = limits.refusal(size)
+        {
+            return refused;
+        }
+        let (code, details) = refusal(replies, Wanted::Last).unwrap_or_default();
+        Error::from_redis(&code, &details)
     }
 
     fn refused(&mut self, connection: Connection, code: &str, details: &str) -> Result<Next> {

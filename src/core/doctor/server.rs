@@ -1,6 +1,7 @@
 //! Facts about one server.
 
 use super::{Check, Level, finding, unknown};
+use crate::core::client::Limits;
 use crate::core::clock::offset_ms;
 use crate::core::reply;
 use redis::Value;
@@ -43,10 +44,10 @@ impl<'a> Facts<'a> {
         self.settings.as_ref()?.get(name).map(String::as_str)
     }
 
-    pub(super) fn checks(&self, may_fail_over: bool) -> Vec<Check> {
+    pub(super) fn checks(&self, may_fail_over: bool, max_payload: usize) -> Vec<Check> {
         if self.info.is_none() {
             let mut checks: Vec<Check> = FROM_INFO.into_iter().map(|check| unknown(check, "+info")).collect();
-            checks.push(self.settings());
+            checks.extend([self.settings(), self.payload(max_payload)]);
             return checks;
         }
         vec![
@@ -59,6 +60,7 @@ impl<'a> Facts<'a> {
             self.settings(),
             self.last_writes(),
             self.connections(),
+            self.payload(max_payload),
         ]
     }
 
@@ -237,6 +239,26 @@ impl<'a> Facts<'a> {
             }
         }
         finding("disk", Level::Ok, "the last write to disk went well")
+    }
+
+    /// A job takes some more bytes than its payload.
+    fn payload(&self, max_payload: usize) -> Check {
+        if self.settings.is_none() {
+            return unknown("payload", "+config|get");
+        }
+        match Limits::read(|name| self.setting(name)).passed_by(max_payload.saturating_add(1)) {
+            Some((name, limit)) => finding(
+                "payload",
+                Level::Warn,
+                format!(
+                    "maxPayload is {max_payload} bytes, but {name} is {limit}: the server closes the connection of a larger job; raise \
+                     {name}, or lower maxPayload"
+                ),
+            ),
+            None => {
+                finding("payload", Level::Ok, format!("the server takes jobs up to maxPayload, {max_payload} bytes"))
+            }
+        }
     }
 
     fn connections(&self) -> Check {

@@ -165,6 +165,12 @@ impl Queue {
         Self { durability: None, ..self.clone() }
     }
 
+    /// The largest payload of a new job, in bytes.
+    #[must_use]
+    pub fn max_payload(&self) -> usize {
+        self.max_payload
+    }
+
     /// How this queue reaches Redis.
     #[must_use]
     pub fn client(&self) -> &Client {

@@ -1,14 +1,20 @@
 //! `consume()`, `drain()`, `on()`.
 
 pub mod alarm;
+pub mod engine;
+mod nudge;
 mod run;
+pub mod runs;
 mod settle;
 pub mod signals;
 mod state;
+pub mod surroundings;
+mod timer;
 mod wait;
 
 use super::call::Call;
 use super::delay_queue::DelayQueue;
+use super::handler::handler;
 use super::origin::Origin;
 use super::{args, callbacks, convert, times};
 use crate::php::classes;
@@ -18,7 +24,8 @@ use state::{ConsumeOptions, Loop};
 use std::time::Duration;
 
 pub fn consume(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
-    let handler = call.required(1, callbacks::callable)?;
+    let object = call.this_value()?;
+    let handler = call.required(1, |value, origin| handler(value, origin, &object))?;
     let default = ConsumeOptions::default();
     let length = |number: u32, default: Duration| {
         call.optional(number, times::millis).map(|ms| ms.map_or(default, Duration::from_millis))
@@ -36,16 +43,15 @@ pub fn consume(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
         throw_on_cancel: call.bool_or(11, default.throw_on_cancel)?,
         shutdown: length(12, default.shutdown)?,
     };
-    let object = call.this_value()?;
     let ended = Loop::new(this, &object, handler, options).run()?;
     Ok(classes::case_object(ended.stop))
 }
 
 pub fn drain(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
-    let handler = call.required(1, callbacks::callable)?;
+    let object = call.this_value()?;
+    let handler = call.required(1, |value, origin| handler(value, origin, &object))?;
     let max_jobs = call.optional(2, args::at_least(0))?.unwrap_or(0);
     let options = ConsumeOptions { max_jobs, stop_when_empty: true, ..ConsumeOptions::default() };
-    let object = call.this_value()?;
     Ok(convert::int(Loop::new(this, &object, handler, options).run()?.jobs))
 }
 

@@ -1,9 +1,11 @@
 //! The loop: fetch, call, settle, until there is a reason to stop. And one job in it, from its bytes to the end of its handler.
 
-use super::alarm::{HandlerRun, LimitGuard};
+use super::alarm::LimitGuard;
+use super::runs::{self, HandlerRun};
 use super::settle::{HandledJob, Verdict, last_words};
 use super::signals;
 use super::state::{InHand, Loop, has_reached};
+use super::surroundings::Changes;
 use crate::core::clock;
 use crate::core::queue::{check_ready, rest};
 use crate::core::registry::Order;
@@ -14,7 +16,7 @@ use crate::core::worker::watch::Limits;
 use crate::php::callbacks::{Ending, Event, attempt, discard};
 use crate::php::classes::cases::StopReason;
 use crate::php::unwind::{Outcome, Unwind, guard, throw_again};
-use crate::php::{convert, exceptions};
+use crate::php::{classes, convert, exceptions};
 use ext_php_rs::types::Zval;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,9 +43,10 @@ impl Loop<'_> {
             clock::within(LAST_WORDS, || self.depart());
         }
         let values = (std::mem::take(&mut self.unacknowledged), std::mem::replace(&mut self.handler, Zval::new()));
+        let (frame, passing) = (self.frame.get(), self.passing.take());
         drop(self);
         let discarded = discard(values);
-        result.and_then(|ended| discarded.map(|()| ended))
+        runs::pass_on(frame, passing, result.and_then(|ended| discarded.map(|()| ended)))
     }
 
     fn work(&mut self) -> Outcome<Ended> {
@@ -135,6 +138,9 @@ impl Loop<'_> {
 
     fn reason_to_stop(&self) -> Option<StopReason> {
         let options = &self.options;
+        if self.is_called_away() {
+            return Some(StopReason::Stopped); // nobody sees it: the loop throws
+        }
         if signals::stop_requested() {
             return Some(StopReason::Signal);
         }
@@ -198,7 +204,7 @@ impl Loop<'_> {
             own_ms => Duration::from_millis(own_ms),
         };
         self.feed.keeper().begins(&job.ticket);
-        let started = Instant::now();
+        let (started, changes) = (Instant::now(), Changes::watch(true));
         let limits = Limits { timeout, shutdown: self.options.shutdown, grace: self.options.grace };
         let (ending, cause) = self.call_handler(&job, limits);
         self.ran = Some(started.elapsed());
@@ -210,10 +216,16 @@ impl Loop<'_> {
                 Ending::Fatal => Unwind::Bailout,
             });
         }
-        if let Some(in_hand) = &mut self.in_hand {
-            in_hand.is_put_back = cause == Some(Cause::Shutdown);
+        match ending {
+            Ending::Returned(_) | Ending::Threw(_) => changes.undo()?,
+            Ending::Exited | Ending::Fatal => changes.leave(),
         }
-        let verdict = Verdict::of(ending, cause, timeout);
+        self.note_loss_around(&ending, &job);
+        let is_called_away = self.is_called_away();
+        if let Some(in_hand) = &mut self.in_hand {
+            in_hand.is_put_back = cause == Some(Cause::Shutdown) || is_called_away;
+        }
+        let verdict = Verdict::of(ending, cause, timeout, is_called_away);
         let settled = self.settle(&job, &verdict);
         self.feed.keeper().has_ended();
         settled?;
@@ -225,19 +237,27 @@ impl Loop<'_> {
     fn call_handler(&mut self, job: &HandledJob, limits: Limits) -> (Ending, Option<Cause>) {
         let arguments = [job.object.shallow_clone(), self.object.shallow_clone()];
         let hears_of_cancel = self.options.throw_on_cancel || self.listeners().has(Event::Cancelled);
-        self.has_told_of_cancel = !hears_of_cancel;
-        if limits.are_none() && !hears_of_cancel {
-            return (attempt(&self.handler, arguments), None);
-        }
-        let run = HandlerRun::new(&job.object, self.object, &job.ticket.lease, self.options.throw_on_cancel);
+        let throws = self.options.throw_on_cancel;
+        let run = HandlerRun::new(&job.object, self.object, &job.ticket.lease, hears_of_cancel, throws);
         let limit = LimitGuard::start(limits, &self.rung, run);
         if !limits.are_none() {
             self.feed.keeper().watch(&job.queue, &job.held, limits);
         }
         let ending = limit.throw_into(attempt(&self.handler, arguments));
         self.feed.keeper().unwatch();
-        self.has_told_of_cancel = limit.has_told();
+        self.has_told_of_cancel = !hears_of_cancel || limit.has_told();
         (ending, limit.cause())
+    }
+
+    /// A handler may work on the job of a handler around this loop, whose lease is lost: nothing is wrong with its own job.
+    fn note_loss_around(&mut self, ending: &Ending, job: &HandledJob) {
+        if let Ending::Threw(exception) = ending
+            && exception.object().is_some_and(|object| classes::LEASE_LOST_EXCEPTION.owns(object))
+            && !job.ticket.lease.is_lost()
+            && runs::has_lost_around(self.frame.get())
+        {
+            self.passing = Some(exception.shallow_clone());
+        }
     }
 
     /// Settles the job in hand, because the process ends, or something that is not the handler's threw. The attempt has failed, unless the handler

@@ -1,6 +1,5 @@
 //! Settles a job after its handler ran.
 
-use super::signals;
 use super::state::Loop;
 use crate::core::clock;
 use crate::core::error::{Error, Result};
@@ -52,14 +51,15 @@ pub enum Verdict {
     Bury(Vec<u8>, Zval),
     Fail(Vec<u8>, Option<Zval>),
     TimedOut(Vec<u8>, Option<Zval>),
-    /// The process is ending, and the handler was told to stop.
+    /// The process, or a handler around the loop, has to end, and the handler was told to stop.
     PutBack(Zval),
     /// The process ends, or this loop at least.
     Ends(Unwind),
 }
 
 impl Verdict {
-    pub fn of(ending: Ending, cause: Option<Cause>, timeout: Duration) -> Self {
+    /// `is_called_away`: a handler around the loop has to end, and this one was told to.
+    pub fn of(ending: Ending, cause: Option<Cause>, timeout: Duration, is_called_away: bool) -> Self {
         match ending {
             Ending::Returned(true) => Self::Fail(b"the handler returned false".to_vec(), None),
             Ending::Returned(false) => Self::Done,
@@ -69,9 +69,7 @@ impl Verdict {
                 if let Some(limit) = release::rate_limit(object) {
                     return Self::RateLimited(limit, reason::message(object), exception);
                 }
-                // The exception may be for the handler of another loop, in which this loop runs.
-                let is_passing = signals::stop_requested() && classes::SHUTDOWN_EXCEPTION.owns(object);
-                if is_passing || cause == Some(Cause::Shutdown) {
+                if is_called_away || cause == Some(Cause::Shutdown) {
                     return Self::PutBack(exception);
                 }
                 if let Some(delay_ms) = release::delay_ms(object) {

@@ -6,11 +6,11 @@
 //!
 //! Signals are the process': where PHP has threads, all their loops obey a signal, whichever thread it comes to.
 
+use super::nudge::{Listening, nudge_others, this_thread};
 use crate::php::sys;
-use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 const SIGNALS: [c_int; 5] = [libc::SIGTERM, libc::SIGINT, libc::SIGQUIT, libc::SIGUSR2, libc::SIGCONT];
@@ -20,9 +20,11 @@ static STOPPED_AT: AtomicU64 = AtomicU64::new(0);
 /// Set before our handler can run.
 static BASE: OnceLock<Instant> = OnceLock::new();
 static PAUSE: AtomicBool = AtomicBool::new(false);
-/// The handlers that each of [`SIGNALS`] had before, which are to run too; 0: none.
-static BEFORE: [AtomicUsize; 5] = [const { AtomicUsize::new(0) }; 5];
+/// The handlers that each of [`SIGNALS`] had before, which are to run too; or `SIG_DFL`, `SIG_IGN`.
+static BEFORE: [AtomicUsize; 5] = [const { AtomicUsize::new(libc::SIG_DFL) }; 5];
 static BEFORE_TAKES_INFO: [AtomicBool; 5] = [const { AtomicBool::new(false) }; 5];
+/// The threads that run one of [`BEFORE`] at present; 0: none does.
+static RUNS_BEFORE: [AtomicUsize; 5] = [const { AtomicUsize::new(0) }; 5];
 
 /// The process that runs the loop.
 static OWNER: AtomicI32 = AtomicI32::new(0);
@@ -32,7 +34,7 @@ type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void);
 /// The loops of this process: one in a handler of another, in fibers, or in several threads.
 struct Loops {
     running: u32,
-    /// The dispositions before the first of them.
+    /// The signals that are ours, with the dispositions that they have without us.
     old: Vec<(c_int, libc::sigaction)>,
 }
 
@@ -81,8 +83,7 @@ impl Signals {
             PAUSE.store(false, Ordering::SeqCst);
             // SAFETY: asks for a number.
             OWNER.store(unsafe { libc::getpid() }, Ordering::SeqCst);
-            let slots = SIGNALS.into_iter().zip(BEFORE.iter().zip(&BEFORE_TAKES_INFO));
-            loops.old = slots.filter_map(|(signal, (handler, info))| take(signal, handler, info)).collect();
+            loops.old = SIGNALS.into_iter().filter_map(|signal| Some((signal, take(signal)?))).collect();
         }
         Self { _listening: listening }
     }
@@ -92,20 +93,43 @@ impl Signals {
 pub fn take_again() {
     for (signal, _) in &loops().old {
         let handler = disposition(*signal).map_or(0, |now| now.sa_sigaction);
-        if handler != on_signal as Handler as usize && sys::engine_signal_handler(*signal, handler).is_some() {
+        if handler != on_signal as Handler as usize && sys::signals::engine_disposition(*signal, handler).is_some() {
             put_ours(*signal);
         }
     }
 }
 
+/// After code of the user: takes the signals again that it has taken from us. What it has put in our place runs too from now on, and stays when the
+/// loop is over.
+pub fn take_back() {
+    // SAFETY: asks for a number.
+    if unsafe { libc::getpid() } != OWNER.load(Ordering::SeqCst) {
+        return; // a forked child, where another thread may hold the lock
+    }
+    for (signal, old) in &mut loops().old {
+        if let Some(now) = disposition(*signal).filter(|now| !is_ours(now)) {
+            put_in_place_of(*signal, &now, meaning(*signal, &now));
+            *old = now;
+        }
+    }
+}
+
+/// The signals that the loops have taken, each as the bit of its number.
+pub fn taken() -> u64 {
+    loops().old.iter().fold(0, |all, (signal, _)| all | 1 << signal)
+}
+
+/// The handler that a disposition leads to, or `SIG_DFL`, or `SIG_IGN`. The engine handles every signal itself, and then calls the handler that would
+/// have run without it.
+fn meaning(signal: c_int, disposition: &libc::sigaction) -> usize {
+    sys::signals::engine_disposition(signal, disposition.sa_sigaction)
+        .map_or(disposition.sa_sigaction, |engine| engine.sa_sigaction)
+}
+
 /// Puts our handler in the place of another, which it gives back. `None`: the signal is not ours to take.
-fn take(signal: c_int, before: &AtomicUsize, takes_info: &AtomicBool) -> Option<(c_int, libc::sigaction)> {
+fn take(signal: c_int) -> Option<libc::sigaction> {
     let old = disposition(signal)?;
-    let meant = match sys::engine_signal_handler(signal, old.sa_sigaction) {
-        // The engine handles every signal itself, and then calls the handler that would have run without it.
-        Some(meant) => meant,
-        None => old.sa_sigaction,
-    };
+    let meant = meaning(signal, &old);
     // The parent process (nohup, a shell) wants it ignored: it stays ignored.
     if meant == libc::SIG_IGN && signal != libc::SIGCONT {
         return None;
@@ -113,10 +137,21 @@ fn take(signal: c_int, before: &AtomicUsize, takes_info: &AtomicBool) -> Option<
     if meant == libc::SIG_DFL && !sys::is_command_line() {
         return None;
     }
-    let is_handled = meant != libc::SIG_IGN && meant != libc::SIG_DFL;
-    before.store(if is_handled { old.sa_sigaction } else { 0 }, Ordering::SeqCst);
-    takes_info.store(old.sa_flags & libc::SA_SIGINFO != 0, Ordering::SeqCst);
-    put_ours(signal).then_some((signal, old))
+    put_in_place_of(signal, &old, meant).then_some(old)
+}
+
+fn put_in_place_of(signal: c_int, old: &libc::sigaction, meant: usize) -> bool {
+    let slots = SIGNALS.iter().zip(BEFORE.iter().zip(&BEFORE_TAKES_INFO));
+    for (_, (before, takes_info)) in slots.filter(|(known, _)| **known == signal) {
+        let is_handled = meant != libc::SIG_IGN && meant != libc::SIG_DFL;
+        before.store(if is_handled { old.sa_sigaction } else { meant }, Ordering::SeqCst);
+        takes_info.store(old.sa_flags & libc::SA_SIGINFO != 0, Ordering::SeqCst);
+    }
+    put_ours(signal)
+}
+
+fn is_ours(disposition: &libc::sigaction) -> bool {
+    disposition.sa_sigaction == on_signal as Handler as usize
 }
 
 fn put_ours(signal: c_int) -> bool {
@@ -131,7 +166,7 @@ fn put_ours(signal: c_int) -> bool {
     }
 }
 
-fn disposition(signal: c_int) -> Option<libc::sigaction> {
+pub fn disposition(signal: c_int) -> Option<libc::sigaction> {
     // SAFETY: only reads, into memory of ours.
     unsafe {
         let mut now: libc::sigaction = std::mem::zeroed();
@@ -148,7 +183,7 @@ impl Drop for Signals {
         }
         for (signal, old) in std::mem::take(&mut loops.old) {
             // If the user installed another handler meanwhile, we keep it.
-            if disposition(signal).is_some_and(|now| now.sa_sigaction == on_signal as Handler as usize) {
+            if disposition(signal).is_some_and(|now| is_ours(&now)) {
                 // SAFETY: puts back what sigaction gave.
                 unsafe { libc::sigaction(signal, &raw const old, std::ptr::null_mut()) };
             }
@@ -171,7 +206,10 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     let Some(index) = SIGNALS.iter().position(|known| *known == signal) else { return };
     let (Some(before), Some(takes_info)) = (BEFORE.get(index), BEFORE_TAKES_INFO.get(index)) else { return };
     let before = before.load(Ordering::SeqCst);
-    if before == 0 {
+    if before == libc::SIG_IGN {
+        return;
+    }
+    if before == libc::SIG_DFL {
         if is_child {
             // It does what it would have done to a child of another program, as soon as this handler returns.
             // SAFETY: both are async-signal-safe.
@@ -182,6 +220,12 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         }
         return;
     }
+    // A handler of a job may call the one that was there before it: ours.
+    let (Some(runs), me) = (RUNS_BEFORE.get(index), this_thread()) else { return };
+    if runs.load(Ordering::SeqCst) == me {
+        return;
+    }
+    let is_marked = runs.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst).is_ok();
     // SAFETY: the address came from sigaction, with the flag that says which of the two forms it has.
     unsafe {
         if takes_info.load(Ordering::SeqCst) {
@@ -192,96 +236,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
             handler(signal);
         }
     }
-}
-
-/// A signal of our own only ends a wait. The kernel gives a signal of the process to one of its threads: that one nudges the others that run a loop.
-/// Threads beyond these hear of a signal when they next look: within their idle timeout.
-const MOST_THREADS: usize = 256;
-
-/// The threads of this process that run loops; 0: a free place.
-static THREADS: [AtomicUsize; MOST_THREADS] = [const { AtomicUsize::new(0) }; MOST_THREADS];
-/// Handlers that are going through [`THREADS`] right now.
-static READERS: AtomicUsize = AtomicUsize::new(0);
-
-thread_local! {
-    /// How many loops this thread runs, one in a handler of another or in fibers.
-    static LOOPS_HERE: Cell<u32> = const { Cell::new(0) };
-}
-
-/// Ends our own waits, and no system call of a handler that the system can restart.
-fn nudge_signal() -> c_int {
-    libc::SIGRTMIN() + 10
-}
-
-/// Has a signal do nothing but end waits, and with `flags` 0 other system calls, for the life of the process: one may be on its way at any time.
-pub fn ignore(signal: c_int, flags: c_int) {
-    extern "C" fn nothing(_: c_int) {}
-    // SAFETY: sigaction with memory of ours; the handler does nothing.
-    unsafe {
-        let mut ours: libc::sigaction = std::mem::zeroed();
-        ours.sa_sigaction = nothing as extern "C" fn(c_int) as usize;
-        ours.sa_flags = flags;
-        libc::sigaction(signal, &raw const ours, std::ptr::null_mut());
+    if is_marked {
+        runs.store(0, Ordering::SeqCst);
     }
-}
-
-fn this_thread() -> usize {
-    // SAFETY: asks for a number, or in some C libraries for a pointer.
-    unsafe { libc::pthread_self() as usize }
-}
-
-/// While it lives, this thread is nudged.
-struct Listening(());
-
-impl Listening {
-    /// One thread at a time: the signal has a handler before anybody can nudge.
-    fn begin() -> Self {
-        LOOPS_HERE.set(LOOPS_HERE.get() + 1);
-        if LOOPS_HERE.get() == 1 {
-            // A process with one such thread has no use for it, and keeps the handlers that it had.
-            if THREADS.iter().any(|place| place.load(Ordering::SeqCst) != 0) {
-                static PREPARED: Once = Once::new();
-                PREPARED.call_once(|| ignore(nudge_signal(), libc::SA_RESTART));
-            }
-            let me = this_thread();
-            let _ =
-                THREADS.iter().find(|place| place.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst).is_ok());
-        }
-        Self(())
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        LOOPS_HERE.set(LOOPS_HERE.get().saturating_sub(1));
-        if LOOPS_HERE.get() > 0 {
-            return;
-        }
-        let me = this_thread();
-        for place in &THREADS {
-            let _ = place.compare_exchange(me, 0, Ordering::SeqCst, Ordering::SeqCst);
-        }
-        // The thread may end now: nobody must still be about to nudge it. A handler reads for microseconds; a forked child, where none
-        // runs, may have inherited a count that nobody takes back.
-        for _ in 0..1000 {
-            if READERS.load(Ordering::SeqCst) == 0 {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_micros(100));
-        }
-    }
-}
-
-/// In a signal handler: has the loops of all other threads look at once. Async-signal-safe.
-fn nudge_others() {
-    READERS.fetch_add(1, Ordering::SeqCst);
-    let me = this_thread();
-    for place in &THREADS {
-        let thread = place.load(Ordering::SeqCst);
-        if thread != 0 && thread != me {
-            // SAFETY: a thread takes itself out of the list and waits for its readers before it ends; the signal has a handler by then.
-            unsafe { libc::pthread_kill(thread as libc::pthread_t, nudge_signal()) };
-        }
-    }
-    READERS.fetch_sub(1, Ordering::SeqCst);
 }

@@ -1,6 +1,8 @@
 //! A loop of `consume()`: what it is to do, what it holds, and what every part of it asks.
 
-use super::alarm::{Engine, Rung};
+use super::alarm::Rung;
+use super::engine::Engine;
+use super::runs::{self, LoopFrame};
 use super::signals::{self, Signals};
 use crate::core::error::Error;
 use crate::core::process::Generation;
@@ -59,7 +61,7 @@ pub fn has_reached(memory_limit: u64) -> bool {
     memory_limit > 0 && sys::memory_usage() >= memory_limit
 }
 
-/// The time that a loop may still take once a signal has asked to end. The process is to be gone within five seconds, and the operation that was under way may have
+/// The time that a loop may still take once it has to end. The process is to be gone within five seconds, and the operation that was under way may have
 /// taken two of them.
 const AFTER_SIGNAL: Duration = Duration::from_secs(2);
 
@@ -87,7 +89,7 @@ pub struct Loop<'a> {
     pub(super) away: Option<Duration>,
     /// The process that runs the loop: a forked child must not go on with it.
     pub(super) process: Generation,
-    /// When the loop noticed a signal that asks it to end.
+    /// When the loop noticed that it has to end.
     pub(super) ending: Option<Instant>,
     /// The orders of operators.
     pub(super) orders: Arc<Orders>,
@@ -99,6 +101,9 @@ pub struct Loop<'a> {
     pub(super) has_told_of_cancel: bool,
     /// Objects of jobs that are done and not acknowledged yet, for listeners to lost leases.
     pub(super) unacknowledged: HashMap<JobKey, Zval>,
+    pub(super) frame: LoopFrame,
+    /// An exception of the handler that is about the job of a handler around this loop: the loop ends, and throws it.
+    pub(super) passing: Option<Zval>,
     _signals: Signals,
 }
 
@@ -127,6 +132,8 @@ impl<'a> Loop<'a> {
             rung,
             has_told_of_cancel: false,
             unacknowledged: HashMap::new(),
+            frame: LoopFrame::enter(),
+            passing: None,
             _signals: signals,
         }
     }
@@ -161,9 +168,14 @@ impl<'a> Loop<'a> {
         signals::paused() || self.orders.is_paused()
     }
 
-    /// The time that the loop may still spend on Redis, once a signal has asked to end.
+    /// Whether the loop has to end because of a handler around it.
+    pub(super) fn is_called_away(&self) -> bool {
+        self.passing.is_some() || runs::is_called_away(self.frame.get())
+    }
+
+    /// The time that the loop may still spend on Redis, once it has to end.
     pub(super) fn time_to_end(&mut self) -> Option<Duration> {
-        signals::stop_requested()
+        (signals::stop_requested() || self.is_called_away())
             .then(|| AFTER_SIGNAL.saturating_sub(self.ending.get_or_insert_with(Instant::now).elapsed()))
     }
 

@@ -1,8 +1,8 @@
 //! The loop while it waits: it obeys signals, tells listeners that it is idle, and asks for a Redis that is away. It reports the leases that were
 //! lost meanwhile.
 
-use super::signals;
 use super::state::{Loop, has_reached};
+use super::{runs, signals, surroundings};
 use crate::core::error::Error;
 use crate::core::process::Generation;
 use crate::core::queue::{Flow, Interrupts, random_unit, rest};
@@ -12,6 +12,7 @@ use crate::php::callbacks::{Event, Listeners};
 use crate::php::exceptions;
 use crate::php::interrupts::PhpInterrupts;
 use crate::php::unwind::Outcome;
+use ext_php_rs::ffi::zend_execute_data;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,6 +24,7 @@ pub(super) struct LoopInterrupts<'a> {
     paused: bool,
     orders: Arc<Orders>,
     process: Generation,
+    frame: *const zend_execute_data,
     idling: Option<Idling<'a>>,
 }
 
@@ -38,7 +40,7 @@ struct Idling<'a> {
 impl<'a> Loop<'a> {
     pub(super) fn interrupts(&self, paused: bool) -> LoopInterrupts<'a> {
         let (php, orders) = (PhpInterrupts::new(&self.queue.stop), Arc::clone(&self.orders));
-        LoopInterrupts { php, paused, orders, process: self.process, idling: None }
+        LoopInterrupts { php, paused, orders, process: self.process, frame: self.frame.get(), idling: None }
     }
 
     /// For a wait in which the loop is idle.
@@ -51,17 +53,20 @@ impl<'a> Loop<'a> {
 }
 
 impl LoopInterrupts<'_> {
-    /// Whether a signal or an operator wants something else than when the wait began.
+    /// Whether a signal, an operator or a handler around the loop wants something else than when the wait began.
     fn is_called(&self) -> bool {
         self.orders.look();
         let paused = signals::paused() || self.orders.is_paused();
-        signals::stop_requested() || self.orders.end().is_some() || paused != self.paused
+        let is_to_end = signals::stop_requested() || self.orders.end().is_some() || runs::is_called_away(self.frame);
+        is_to_end || paused != self.paused
     }
 }
 
 impl Interrupts for LoopInterrupts<'_> {
     fn poll(&mut self) -> Flow {
-        match self.php.poll() {
+        let flow = self.php.poll();
+        surroundings::take_back_in_time();
+        match flow {
             Flow::Continue if self.is_called() => Flow::Return,
             Flow::Continue if !self.process.is_current() => Flow::Return, // a signal handler forked
             flow => flow,

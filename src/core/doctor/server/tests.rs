@@ -9,7 +9,9 @@ const INFO: &str = "redis_version:7.0.15\r\nrole:master\r\nconnected_slaves:1\r\
                     maxmemory_policy:noeviction\r\naof_enabled:1\r\naof_last_write_status:ok\r\nrdb_last_bgsave_status:ok\r\n\
                     connected_clients:10\r\nmaxclients:10000\r\n";
 const SETTINGS: &str = "appendfsync:everysec no-appendfsync-on-rewrite:no min-replicas-to-write:1 min-replicas-max-lag:10 \
-                        stop-writes-on-bgsave-error:yes";
+                        stop-writes-on-bgsave-error:yes proto-max-bulk-len:536870912 client-query-buffer-limit:1073741824 \
+                        maxmemory-clients:0 maxmemory:1073741824";
+const MAX_PAYLOAD: usize = 1 << 20;
 
 /// The replies to CONFIG GET, one each.
 fn replies(settings: &str) -> Vec<Value> {
@@ -24,7 +26,7 @@ fn found(check: &str, facts: &str, settings: &str, may_fail_over: bool) -> Check
     let told = facts.split_whitespace().filter(|fact| !fact.ends_with(':'));
     let info: Vec<&str> = INFO.lines().filter(replaced).chain(told).collect();
     let all = format!("{SETTINGS} {settings}"); // later ones count
-    let checks = Facts::new(Some(&info.join("\r\n")), replies(&all).into_iter()).checks(may_fail_over);
+    let checks = Facts::new(Some(&info.join("\r\n")), replies(&all).into_iter()).checks(may_fail_over, MAX_PAYLOAD);
     checks.into_iter().find(|found| found.check == check).unwrap()
 }
 
@@ -38,9 +40,9 @@ fn assert_found(check: &str, facts: &str, settings: &str, level: Level, words: &
 
 #[test]
 fn a_server_on_which_nothing_endangers_jobs_is_all_right() {
-    let checks = Facts::new(Some(INFO), replies(SETTINGS).into_iter()).checks(true);
+    let checks = Facts::new(Some(INFO), replies(SETTINGS).into_iter()).checks(true, MAX_PAYLOAD);
     assert!(checks.iter().all(|check| check.level == Ok), "{checks:?}");
-    assert_eq!(checks.len(), 9);
+    assert_eq!(checks.len(), 10);
 }
 
 #[test]
@@ -125,13 +127,23 @@ fn a_server_that_takes_jobs_without_saving_them_is_told() {
 #[test]
 fn settings_that_the_user_may_not_see_are_unknown_and_not_guessed() {
     let refused = vec![Value::Nil; 5];
-    let checks = Facts::new(Some(INFO), refused.into_iter()).checks(true);
+    let checks = Facts::new(Some(INFO), refused.into_iter()).checks(true, MAX_PAYLOAD);
     let of = |name: &str| checks.iter().find(|found| found.check == name).unwrap();
     assert_eq!(of("settings").level, Warn);
     assert!(of("settings").message.contains("+config|get"), "{checks:?}");
-    for check in ["persistence", "replication"] {
+    for check in ["persistence", "replication", "payload"] {
         assert!(of(check).message.contains("unknown"), "{checks:?}");
     }
+}
+
+#[test]
+fn a_server_that_takes_no_request_as_large_as_the_largest_payload_is_found() {
+    assert_found("payload", "", "", Ok, &["1048576 bytes"]);
+    assert_found("payload", "", "proto-max-bulk-len:1048577", Ok, &[]);
+    for limit in ["proto-max-bulk-len", "client-query-buffer-limit", "maxmemory-clients"] {
+        assert_found("payload", "", &format!("{limit}:1048576"), Warn, &[limit, "1048576", "lower maxPayload"]);
+    }
+    assert_found("payload", "", "maxmemory-clients:1% maxmemory:10485760", Warn, &["maxmemory-clients is 104857"]);
 }
 
 #[test]
