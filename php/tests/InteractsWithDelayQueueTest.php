@@ -188,7 +188,7 @@ final class InteractsWithDelayQueueTest extends TestCase
         return [
             'a failed assertion' => [static fn (Job $job) => self::assertSame('b', $job->payload), AssertionFailedError::class, 'AssertionFailed|ExpectationFailed'],
             'an undefined function' => [static fn () => \undefined(), \Error::class, 'undefined function'],
-            'a wrong argument' => [static fn (string $job) => $job, \TypeError::class, 'must be of type string'],
+            'a wrong argument' => [static fn (Job $job) => strlen($job), \TypeError::class, 'must be of type string'],
         ];
     }
 

@@ -95,9 +95,9 @@ trait LookingRules
                 'kick(): Argument #1 ($max) must be greater than or equal to 1' => static fn () => $queue->kick($negative),
                 'reserveMany(): Argument #1 ($max) must be greater than or equal to 1' => static fn () => $queue->reserveMany($negative),
                 'consumer(): Argument #2 ($limit) must be greater than or equal to 1' => static fn () => $queue->consumer(limit: $negative),
-                'drain(): Argument #2 ($limit) must be greater than or equal to 0' => static fn () => $queue->drain(strlen(...), $negative),
-                'consume(): Argument #3 ($maxJobs) must be greater than or equal to 0' => static fn () => $queue->consume(strlen(...), maxJobs: $negative),
-                'consume(): Argument #7 ($prefetch) must be between 1 and 500' => static fn () => $queue->consume(strlen(...), prefetch: $negative),
+                'drain(): Argument #2 ($limit) must be greater than or equal to 0' => static fn () => $queue->drain(static fn () => null, $negative),
+                'consume(): Argument #3 ($maxJobs) must be greater than or equal to 0' => static fn () => $queue->consume(static fn () => null, maxJobs: $negative),
+                'consume(): Argument #7 ($prefetch) must be between 1 and 500' => static fn () => $queue->consume(static fn () => null, prefetch: $negative),
             ];
             foreach ($wrong as $message => $call) {
                 $this->assertSame("ValueError: $message", self::thrown($call));
