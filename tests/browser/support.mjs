@@ -49,9 +49,10 @@ export async function open(browser, options = {}) {
   return page;
 }
 
-/** The findings of axe-core, as texts. */
-export async function violations(page) {
-  const { violations } = await page.evaluate(`${axe}; axe.run()`);
+/** The findings of axe-core, as texts: of these rules, or of all. */
+export async function violations(page, rules) {
+  const options = rules === undefined ? '' : JSON.stringify({ runOnly: rules });
+  const { violations } = await page.evaluate(`${axe}; axe.run(${options})`);
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 150)).join(' | ')}`);
 }
 
