@@ -149,14 +149,11 @@ fn a_worker_that_gets_a_job_leaves_those_of_its_other_queues_to_others() {
         }),
     ];
     for (what, push) in pairs {
-        // On a busy machine a single try may be late for another reason.
-        let mut tries = (0..5).map(|_| late_us(&push));
-        let mut seen = Vec::new();
-        let is_in_time = tries.any(|late| {
-            seen.push(late.clone());
-            late.iter().all(|(_, late_us)| (0..50_000).contains(late_us))
-        });
-        assert!(is_in_time, "{what}: {seen:?}");
+        let began = Instant::now();
+        let late = late_us(&push);
+        // By itself a waiter checks after four seconds at the earliest.
+        let limit = 1_500_000 + i64::try_from(stalls_since(began).as_micros()).unwrap();
+        assert!(late.iter().all(|(_, late_us)| (0..limit).contains(late_us)), "{what}: {late:?}");
     }
 }
 

@@ -159,7 +159,7 @@ fn watching_several_queues_serves_the_first_one_first() {
 /// A thousand leases have ended, and a script takes back a hundred of them.
 fn with_ended_leases(jobs: usize) -> Queue {
     let queue = fresh();
-    let options = JobOptions { ttr_ms: 100, ..JobOptions::default() };
+    let options = JobOptions { ttr_ms: 1_000, ..JobOptions::default() };
     push_many(
         &queue,
         &(0..jobs).map(|n| NewJob { options: options.clone(), ..job(&format!("{n}")) }).collect::<Vec<_>>(),
