@@ -40,9 +40,17 @@ run_beside() {
 run_suite() {
   local number=$1 status=passed started=$SECONDS
   log=$suite_files/$number.log closing="nothing was counted"
+  times >"$suite_files/$number.times"
   "${@:2}" || status=FAILED
-  printf '%s %5d s  %s: %s\n' "$status" $((SECONDS - started)) "${names[$number]}" "$closing" >"$suite_files/$number.report"
+  times >>"$suite_files/$number.times"
+  printf '%s %5d s, %4d s of processor  %s: %s\n' "$status" $((SECONDS - started)) "$(processor_time "$number")" \
+    "${names[$number]}" "$closing" >"$suite_files/$number.report"
   [ "$status" = passed ] || failed_tests >>"$suite_files/$number.report"
+}
+
+# processor_time NUMBER: prints the seconds of processor of a suite: those of the children of its shell that have ended.
+processor_time() {
+  awk 'NR % 2 == 0 { gsub(/[ms]/, " "); sum = $1 * 60 + $2 + $3 * 60 + $4 - sum } END { print int(sum) }' "$suite_files/$1.times"
 }
 
 # Prints the tests that $log calls failed, as PHPUnit, cargo, run-tests.php, TAP, the leak loop and a verb call them: their messages stand far above
