@@ -10,14 +10,15 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 source "$root/scripts/suites.sh"
 
 # The long ones begin first.
-suites=(processes core database laravel faults docs browser package symfony surface)
+suites=(core console processes database laravel faults docs browser package symfony surface)
 
 run_suite_named() {
   case $1 in
     core) suite "core" test_core -- --skip mutants ;;
     surface) suite "surface: phpt" test_surface ;;
     package) suite "package" test_phpunit "$root/phpunit.xml.dist" --exclude-group verify ;;
-    processes) suite "processes: the command line, crashes, signals, forks, php-fpm" test_phpunit "$root/tests/phpunit/phpunit.xml" --exclude-group verify ;;
+    console) suite "console: the command line" test_phpunit "$root/tests/console/phpunit.xml" --exclude-group verify ;;
+    processes) suite "processes: crashes, signals, forks, php-fpm" test_phpunit "$root/tests/phpunit/phpunit.xml" --exclude-group verify ;;
     laravel) suite "laravel" test_phpunit "$root/php/tests/Laravel/phpunit.xml" --exclude-group verify ;;
     symfony) suite "symfony" test_phpunit "$root/tests/symfony/phpunit.xml" --exclude-group verify ;;
     database) suite "database: outbox, relay, inbox, journal" test_phpunit "$root/tests/database/phpunit.xml" --exclude-group verify ;;
@@ -66,7 +67,7 @@ if [ $# -eq 0 ]; then
   cargo test --locked --no-default-features --no-run --quiet
   # Most suites mostly wait: for leases that end, for servers that are silent, for timeouts. Each has its own servers, sockets and folders.
   # shellcheck disable=SC2034
-  lanes=3
+  lanes=4
   for name in "${suites[@]}"; do run_suite_named "$name"; done
 fi
 for name in "$@"; do run_suite_named "$name" || run_file "$name"; done

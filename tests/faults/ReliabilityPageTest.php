@@ -22,8 +22,9 @@ final class ReliabilityPageTest extends TestCase
         }
         preg_match_all('/`(\w+Test)(?:::(\w+))?`/', $page, $named, PREG_SET_ORDER);
         foreach ($named as [$whole, $class]) {
-            $file = is_file("$root/tests/faults/$class.php") ? "$root/tests/faults/$class.php" : "$root/tests/phpunit/$class.php";
-            $this->assertFileExists($file);
+            $files = glob("$root/tests/{faults,phpunit,console}/$class.php", GLOB_BRACE);
+            $this->assertCount(1, $files, $class);
+            [$file] = $files;
             str_contains($whole, '::') && $this->assertStringContainsString('function ' . trim(explode('::', $whole)[1], '`') . '(', file_get_contents($file));
         }
         preg_match_all('/`([a-z_]+)::([a-z_]+)`/', $page, $inRust, PREG_SET_ORDER);
