@@ -4,6 +4,7 @@ use super::Queue;
 use super::ask_ahead::ask_ahead;
 use super::flight::{MOST, by_server, patience};
 use super::look::{Look, look};
+use super::next_due::NextDue;
 use super::settle::random_unit;
 use super::sleep::{Flow, Interrupts};
 use super::thread::{Chore, answered_consumer};
@@ -11,7 +12,6 @@ use crate::core::clock::within;
 use crate::core::error::{Error, Result};
 use crate::core::job::Reserved;
 use crate::core::pool::Connections;
-use crate::core::reply::{self, Reply};
 use std::time::{Duration, Instant};
 
 /// Housekeeping that takes longer than this is asked for with pauses.
@@ -25,27 +25,6 @@ pub enum ReserveOutcome {
     Nothing(NextDue),
     /// A bounded part of the housekeeping is done: ask again.
     Again,
-}
-
-/// When there may be something to do in a queue that had nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NextDue {
-    /// Reserve again after this long (`None`: nothing is coming).
-    pub wait: Option<Duration>,
-    pub is_paused: bool,
-}
-
-impl NextDue {
-    /// From the answer of `reserve.lua` that leases nothing; `None`: a bounded part of the housekeeping is done.
-    pub(super) fn read(reply: &mut Reply) -> Result<Option<Self>> {
-        let is_paused = match reply.word.as_str() {
-            "EMPTY" => false,
-            "PAUSED" => true,
-            "AGAIN" => return Ok(None),
-            _ => return Err(reply::unexpected()),
-        };
-        Ok(Some(Self { wait: u64::try_from(reply.int()?).ok().map(Duration::from_micros), is_paused }))
-    }
 }
 
 /// A waiter's part of a reserve: its name, and how long it may sleep at most (zero: it stops waiting).
@@ -198,10 +177,4 @@ pub(super) fn ask(
 pub(super) fn doing(what: &str, queues: &[Queue]) -> String {
     let names: Vec<String> = queues.iter().map(|queue| format!("'{}'", queue.name)).collect();
     format!("{what} {} {}", if names.len() == 1 { "queue" } else { "queues" }, names.join(", "))
-}
-
-/// A little less than `longest`, different for each waiter, so that idle workers do not check in step.
-pub(super) fn jittered(longest: Duration, waiter: &str) -> Duration {
-    let seed = waiter.bytes().fold(0u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
-    longest.mul_f64(0.85 + 0.15 * f64::from(seed % 1000) / 1000.0)
 }

@@ -1,10 +1,10 @@
 //! Asks many queues by script whether they have a job, in one round trip. It takes none.
 
 use super::Queue;
-use super::ask::{NextDue, jittered};
 use super::flight::script_each;
+use super::idle_check::REGISTERED_FOR;
+use super::next_due::{NextDue, jittered};
 use super::thread::{Chore, answered_consumer};
-use super::wait::REGISTERED_FOR;
 use crate::core::error::Result;
 use crate::core::pool::Connections;
 use crate::core::scripts;

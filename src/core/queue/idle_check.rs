@@ -16,6 +16,9 @@ pub(super) const CHECK_EVERY: Duration = Duration::from_millis(5000);
 /// A job that is due within this time must have a waiter that looks at it: `HORIZON_US` of `lua/lib/wake.lua`, more than [`CHECK_EVERY`].
 pub(super) const HORIZON: Duration = Duration::from_millis(6000);
 
+/// A waiter is registered for so long at most. Then it reserves, even if its checks have seen nothing.
+pub(super) const REGISTERED_FOR: Duration = Duration::from_secs(150);
+
 /// A second waiter looks so much later than the first: `SECOND_LOOK_US` of `lua/lib/wake.lua`.
 const SECOND_LOOK_US: i64 = 200_000;
 

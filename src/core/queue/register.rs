@@ -1,13 +1,13 @@
 //! How a waiter registers in its queues, all of them together: with plain commands where a look has found nothing, else by script.
 
 use super::Queue;
-use super::ask::{NextDue, jittered};
 use super::ask_ahead::ask_ahead;
 use super::flight::{Told, ask_each};
-use super::idle_check::{HORIZON, Registered};
+use super::idle_check::{HORIZON, REGISTERED_FOR, Registered};
 use super::look::{Look, ask_for_due};
+use super::next_due::{NextDue, jittered};
 use super::subscribe::subscribe;
-use super::wait::{REGISTERED_FOR, Registration};
+use super::wait::Registration;
 use crate::core::error::Result;
 use crate::core::pool::Connections;
 use crate::core::reply;

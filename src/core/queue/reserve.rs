@@ -1,7 +1,8 @@
 //! Consuming: queues are asked for jobs, and waited for if they have none. One script acknowledges what is done and leases the next jobs.
 
 use super::Queue;
-use super::ask::{NextDue, ReserveOutcome, Source, Waited, Waiting, ask_all, doing};
+use super::ask::{ReserveOutcome, Source, Waited, Waiting, ask_all, doing};
+use super::next_due::NextDue;
 use super::settle::{Finished, runs_of};
 use super::sleep::{Flow, Interrupts};
 use super::thread::{Chore, ReserveCall};

@@ -1,10 +1,11 @@
 //! Waiting for a job without polling: a timer of our own until the next due time, and a channel on which a push wakes us.
 
 use super::Queue;
-use super::ask::{ReserveOutcome, Source, Waited, Waiting, ask, ask_all, doing, in_turn, jittered};
+use super::ask::{ReserveOutcome, Source, Waited, Waiting, ask, ask_all, doing, in_turn};
 use super::flight::{ask_each, script_each};
-use super::idle_check::{CHECK_EVERY, HORIZON, Registered, overdue};
+use super::idle_check::{CHECK_EVERY, HORIZON, REGISTERED_FOR, Registered, overdue};
 use super::look::{Look, look};
+use super::next_due::jittered;
 use super::sleep::{Flow, Interrupts, Woken, sleep};
 use super::subscribe::{connect, subscribe};
 use crate::core::clock::within;
@@ -14,9 +15,6 @@ use crate::core::pool::Connections;
 use crate::core::resolver::MASTER_IS_KNOWN_FOR;
 use crate::core::{reply, scripts};
 use std::time::{Duration, Instant};
-
-/// A waiter is registered for so long at most. Then it reserves, even if its checks have seen nothing.
-pub(super) const REGISTERED_FOR: Duration = Duration::from_secs(150);
 
 /// The queues of a waiter, and how it is registered in each.
 pub(super) struct Registration<'a> {
