@@ -67,15 +67,19 @@ final class Application extends SymfonyApplication
         $this->setDefaultCommand(OverviewCommand::NAME);
     }
 
-    /** Runs what the command line says and returns the exit code. */
+    /** Runs what the command line of this process says and returns the exit code. */
     public static function main(): int
     {
         self::keepStandardStreams();
-        $output = new StandardOutput();
-        $input = new ArgvInput();
-        $application = new self();
+
+        return (new self())->answer(new ArgvInput(), new StandardOutput());
+    }
+
+    /** Runs a command and returns the exit code. What goes wrong is said on the error output. */
+    public function answer(InputInterface $input, OutputInterface $output): int
+    {
         try {
-            return $application->run($input, $output);
+            return $this->run($input, $output);
         } catch (Throwable $error) {
             if ($error instanceof StreamError && $error->isBrokenPipe()) {
                 return ExitCode::PIPE;

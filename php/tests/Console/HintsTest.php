@@ -5,13 +5,11 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Console;
 
 use DelayQueue\Console\Application;
-use DelayQueue\Console\Failure;
 use DelayQueue\Testing\InteractsWithDelayQueue;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\Console\Application as SymfonyApplication;
 use Symfony\Component\Console\Input\ArgvInput;
 use Symfony\Component\Console\Output\BufferedOutput;
-use Throwable;
 
 /** Messages of the command line about mistyped names, changes, and lists of nothing; without a process for each command. */
 final class HintsTest extends TestCase
@@ -192,12 +190,7 @@ final class HintsTest extends TestCase
     private function says(string $command): array
     {
         $output = new BufferedOutput();
-        try {
-            $code = (new Application())->run(new ArgvInput(['delayqueue', ...array_filter(explode(' ', $command), strlen(...))]), $output);
-        } catch (Throwable $error) {
-            Application::complain($output, $error);
-            $code = Failure::exitCode($error);
-        }
+        $code = (new Application())->answer(new ArgvInput(['delayqueue', ...array_filter(explode(' ', $command), strlen(...))]), $output);
 
         return [$code, $output->fetch()];
     }

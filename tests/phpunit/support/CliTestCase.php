@@ -31,10 +31,12 @@ abstract class CliTestCase extends ProcessTestCase
         parent::tearDown();
     }
 
-    /** Runs a command to its end. */
+    /** Runs a command to its end, in this process if the command allows that. */
     protected function cli(string ...$arguments): CliResult
     {
-        return $this->finish($this->start(...$arguments));
+        return Commands::mayRun($arguments)
+            ? Commands::run($arguments, $this->environment())
+            : $this->finish($this->start(...$arguments));
     }
 
     /** Runs a command that has to end with this exit code, and returns what it printed. */
