@@ -1,7 +1,7 @@
 //! How the keeper's thread reaches the engine of the thread that runs the loop.
 
-use super::alarm::{Rung, poke_signal};
 use super::signals;
+use super::signs::{Rung, poke_signal};
 use crate::core::worker::alarm::{Alarm, Cause};
 use ext_php_rs::ffi;
 use std::sync::atomic::{AtomicBool, Ordering};
