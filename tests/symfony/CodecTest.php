@@ -80,7 +80,9 @@ final class CodecTest extends MessengerTestCase
     {
         $refused = [
             'the headers of its serializer cannot be stored: Inf and NaN' => ['headers' => ['a' => NAN]],
-            'the headers of its serializer cannot be stored: Malformed UTF-8' => ['headers' => ['a' => ['b' => "\xff"]]],
+            'the headers of its serializer cannot be stored: Malformed UTF-8' => [
+                'headers' => ['a' => ['b' => "\xff"]],
+            ],
             'its serializer gave a body of type array, not a string' => ['body' => ['a']],
             'its serializer gave headers of type string, not an array' => ['headers' => 'a: b'],
             'larger than maxPayload' => ['headers' => ['a' => str_repeat('x', 17 << 20)]],

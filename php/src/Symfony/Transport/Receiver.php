@@ -102,15 +102,18 @@ final class Receiver
     {
         $why = self::stamp($envelope)->failure() ?? 'rejected';
         $isBuried = $this->queues->settings->buryOnReject;
-        $this->settle($envelope, static fn (Job $job) => $isBuried ? $job->bury($why, true) : $job->ack(true), isEnd: true);
+        $reject = static fn (Job $job) => $isBuried ? $job->bury($why, true) : $job->ack(true);
+        $this->settle($envelope, $reject, isEnd: true);
     }
 
     public function keepalive(Envelope $envelope, ?int $seconds): void
     {
         $job = self::stamp($envelope)->job;
-        if ($job !== null && !$job->isSettled() && !self::holds(static fn () => $job->touch(max($job->ttr, 2 * (int) $seconds)))) {
-            $this->lost($job->id);
+        if ($job === null || $job->isSettled()) {
+            return;
         }
+        $isHeld = self::holds(static fn () => $job->touch(max($job->ttr, 2 * (int) $seconds)));
+        $isHeld || $this->lost($job->id);
     }
 
     /**
@@ -120,7 +123,8 @@ final class Receiver
      */
     public function lost(string $id, ?Job $unfinished = null): void
     {
-        $what = 'The lease of message {id} of queue {queue} ended before it was settled: it was cancelled, or runs once more.';
+        $what = 'The lease of message {id} of queue {queue} ended before it was settled: '
+            . 'it was cancelled, or runs once more.';
         $this->logger?->warning($what, ['id' => $id, 'queue' => $this->queues->settings->queue]);
         $unfinished === null ?: $this->ends->lost($this->queues->serving([$unfinished->queue]), $unfinished);
     }

@@ -135,7 +135,9 @@ final class Sender
     {
         $usesOutbox = $this->outbox !== null && ($wish?->unique === null || $this->outbox->isInTransaction());
 
-        return $usesOutbox ? $this->outbox->push($this->job($envelope, $body, $wish)) : $this->pushOrEnd($envelope, $body, $wish);
+        return $usesOutbox
+            ? $this->outbox->push($this->job($envelope, $body, $wish))
+            : $this->pushOrEnd($envelope, $body, $wish);
     }
 
     /** A message that is kept out ends here, and so does one that gives way to it. */
