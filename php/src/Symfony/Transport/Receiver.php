@@ -6,6 +6,7 @@ namespace DelayQueue\Symfony\Transport;
 
 use DelayQueue\Exception as DelayQueueException;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\StartBy;
 use DelayQueue\Job;
 use DelayQueue\LeaseLostException;
 use DelayQueue\RateLimited;
@@ -102,7 +103,7 @@ final class Receiver
     {
         $why = self::stamp($envelope)->failure() ?? 'rejected';
         $isBuried = $this->queues->settings->buryOnReject;
-        $reject = static fn (Job $job) => $isBuried ? $job->bury($why, true) : $job->ack(true);
+        $reject = static fn (Job $job) => $isBuried ? $job->bury($why, failed: true) : $job->ack(failed: true);
         $this->settle($envelope, $reject, isEnd: true);
     }
 
@@ -176,7 +177,7 @@ final class Receiver
             $this->queues->serving([$stamp->job->queue])->rateLimit($limit->delay, $limit->group ?? $stamp->group);
         } finally {
             try {
-                $headers = Expiry::without($stamp->job);
+                $headers = StartBy::without($stamp->job->headers);
                 $body === null && $headers === null || $stamp->job->update($body ?? $stamp->job->body, $headers);
                 $stamp->job->release(Moment::of($stamp->job->dueAt), countAttempt: false);
             } catch (LeaseLostException) {

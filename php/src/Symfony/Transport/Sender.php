@@ -7,6 +7,7 @@ namespace DelayQueue\Symfony\Transport;
 use DelayQueue\ConnectionException;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Internal\RedisClock;
+use DelayQueue\Internal\StartBy;
 use DelayQueue\LeaseLostException;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
@@ -101,7 +102,7 @@ final class Sender
         $held->done();
         $lease = $job;
         try {
-            $job?->update($body, Expiry::without($job));
+            $job?->update($body, StartBy::without($job->headers));
             $job?->release(RedisClock::in(self::delay($envelope), $this->queues->own()), countAttempt: false, error: $held->failure() ?? 'handling the message failed');
         } catch (LeaseLostException) {
             $job = null;
@@ -187,7 +188,9 @@ final class Sender
         $onExpiry = $wish?->onExpiry ?? OnExpiry::Bury;
         $expires = $wish?->expires;
         if ($expires !== null && $this->ends->lockOf($envelope) !== null) {
-            [$headers, $expires] = [Expiry::header($expires, $onExpiry) + $headers, null];
+            $method = DelayQueueStamp::class . '::__construct';
+            $headers += StartBy::header($expires, $onExpiry, $method, 'Argument #7 ($expires)');
+            $expires = null;
         }
 
         return [
