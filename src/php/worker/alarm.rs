@@ -56,8 +56,8 @@ unsafe extern "C" fn on_interrupt(frame: *mut zend_execute_data) {
     }
 }
 
-/// The run that is to be told next, of those that have called the running code: when a fiber is suspended, other code runs. Those around a handler that cleans up, or that is about to hear of the shutdown itself, wait for its end: it is
-/// told once, and ends its own job.
+/// The run that is to be told next, of those that have called the running code: when a fiber is suspended, other code runs. Those around a handler
+/// that cleans up, or that is about to hear of the shutdown itself, wait for its end: it is told once, and ends its own job.
 fn next(all: &[Rc<Run>], running: *const zend_execute_data) -> Option<(Rc<Run>, Cause)> {
     let called = || all.iter().rev().filter(|run| run.is_heard() && sys::is_called_from(running, run.frame));
     if called().any(|run| run.passing.get().is_some()) {

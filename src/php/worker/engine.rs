@@ -27,9 +27,7 @@ impl Engine {
             Self { interrupt: (&raw const (*globals).vm_interrupt).cast(), thread: libc::pthread_self(), rung }
         }
     }
-}
 
-impl Engine {
     /// Has the engine look at its next instruction; a poke ends a system call, too.
     fn interrupt(&self, pokes: bool) {
         // SAFETY: see `Engine`; the poke handler is in place once a watched run has begun, and the signal is ours.

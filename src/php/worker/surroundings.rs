@@ -30,6 +30,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 thread_local! {
     /// The calls of handlers and listeners that this thread runs, inner ones last.
     static CALLS: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
+    /// How many have begun.
     static BEGUN: Cell<u64> = const { Cell::new(0) };
     static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
     static IS_LOOKING: Cell<bool> = const { Cell::new(false) };
