@@ -191,8 +191,8 @@ final class Journal
         do {
             $page = Schema::rows($this->database, 'select queue, job, made from ' . Schema::JOBS . " where $where order by ended limit " . self::PAGE, $values);
             $keys = implode(' or ', array_fill(0, count($page), '(queue = ? and job = ? and made = ?)'));
-            $of = array_merge(...array_map(array_values(...), $page));
-            $deleted += $page === [] ? 0 : $this->change("$delete where ended is not null and ($keys)", $of);
+            $bound = array_merge(...array_map(array_values(...), $page));
+            $deleted += $page === [] ? 0 : $this->change("$delete where ended is not null and ($keys)", $bound);
         } while (count($page) === self::PAGE);
         $queues = $queue === null ? $this->queues() : [$queue];
         foreach ($state === null || $state === 'gone' ? $queues : [] as $queue) {

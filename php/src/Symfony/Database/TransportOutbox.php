@@ -116,9 +116,9 @@ final class TransportOutbox
             } catch (DelayQueueException) {
                 $found = true; // Away, loading, or read-only: the relay asks later.
             }
-            $queue = $this->queues->settings->queue;
-            $locks = $this->ends->isUsed() ? $this->locksOf($outbox->payloads($queue, $id)) : [];
-            $isDeleted = $outbox->cancel($queue, $id) > 0;
+            $name = $this->queues->settings->queue;
+            $locks = $this->ends->isUsed() ? $this->locksOf($outbox->payloads($name, $id)) : [];
+            $isDeleted = $outbox->cancel($name, $id) > 0;
             $isOpen
                 ? array_push($this->cancelled, ...$locks)
                 : array_map($this->ends->release(...), $isDeleted ? $locks : []);
