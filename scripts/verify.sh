@@ -15,7 +15,7 @@ run_part() {
     mutants) suite "mutants: every seeded mistake in the scripts is found" test_core --test core -- mutants ;;
     databases) run_databases ;;
     long)
-      DELAYQUEUE_SEEDS=120 suite "long: random walks of the core" test_core --test core -- model::walk
+      DELAYQUEUE_SEEDS=120 suite "long: walks and combinations of the core" test_core --test core -- model::walk denied wrongtype traits
       for configuration in phpunit.xml.dist tests/phpunit/phpunit.xml; do
         suite "long: $configuration" test_phpunit "$root/$configuration" --group verify
       done

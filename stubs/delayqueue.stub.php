@@ -879,8 +879,8 @@ namespace DelayQueue {
         public readonly ?string $extras;
 
         /**
-         * Returns the place of the job in the order of its state, for $after of list(), also in another process and when
-         * the job has gone: `delayed.1024.1767225600000000.0.order-4711`. It has all bytes that an id may have.
+         * Returns the place of the job in the order of its state, for $after of list(), also in another process and
+         * when the job has gone: `delayed.1024.1767225600000000.0.order-4711`. It has all bytes that an id may have.
          */
         public function place(): string {}
     }
@@ -1221,8 +1221,8 @@ namespace DelayQueue {
     class TimeoutException extends \RuntimeException implements Exception {}
 
     /**
-     * Thrown into a handler that still runs when its process has to end, see consume(shutdownTimeout: '25s'), or when the handler has to that runs
-     * its loop. Let it pass: the job goes back.
+     * Thrown into a handler that still runs when its process has to end, see consume(shutdownTimeout: '25s'), or when
+     * the handler that runs its loop has to end. Let it pass: the job goes back.
      */
     final class ShutdownException extends \RuntimeException implements Exception {}
 
@@ -1948,14 +1948,15 @@ namespace {
         /**
          * The worker loop: reserve, call the handler, settle.
          *
-         * A handler may run a loop of its own. When its time is over or its job is cancelled, the inner loop ends first, the job in hand goes back
-         * uncounted, and the exception is thrown where that loop was called.
+         * A handler may run a loop of its own. When its time is over or its job is cancelled, the inner loop ends
+         * first, the job in hand goes back uncounted, and the exception is thrown where that loop was called.
          *
-         * Signal handlers that a handler or listener installs run beside those of the loop. An alarm (pcntl_alarm()) ends with the job that set
-         * it, and so do blocked signals.
+         * Signal handlers that a handler or listener installs run beside those of the loop. An alarm (pcntl_alarm())
+         * ends with the job that set it, and so do blocked signals.
          *
-         * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler one that cannot be called so is a \TypeError. Returns: ack; returns false: fail; throws
-         *     Release, RateLimited, Bury or anything else: release, give back uncounted, bury or fail; a job the handler settled itself is left alone, and no event tells of it
+         * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler one that cannot be called so is a \TypeError.
+         *     Returns: ack; returns false: fail; throws Release, RateLimited, Bury or anything else: release, give back
+         *     uncounted, bury or fail; a job the handler settled itself is left alone, and no event tells of it
          * @param int|float $idleTimeout seconds without a job after which listeners hear of Event::Idle, and again after each as many
          * @param int<0, max> $maxJobs 0: no limit
          * @param Duration $maxTime 0: no limit
@@ -2104,14 +2105,15 @@ namespace {
          *
          * @param int<0, max> $offset
          * @param positive-int $limit
-         * @param \DelayQueue\JobInfo|string|null $after a job in the state that is listed, or the JobInfo::place() of one
+         * @param \DelayQueue\JobInfo|string|null $after a job in the state that is listed, or the JobInfo::place() of
+         *     one
          * @param non-empty-string|null $group only its delayed, ready or reserved jobs, in the order of the group: a job that came back to an
          *     ordered group first, then by priority, due time, id. Not together with $after, and not of buried jobs
          *
          * @return list<\DelayQueue\JobInfo>
          *
-         * @throws \ValueError also when $after is in another state, or is no place; and for buried jobs of a group: a group does not know its
-         *     buried jobs
+         * @throws \ValueError also when $after is in another state, or is no place; and for buried jobs of a group: a
+         *     group does not know its buried jobs
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
          */

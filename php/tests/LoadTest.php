@@ -213,7 +213,10 @@ final class LoadTest extends TestCase
             $answers = array_fill($into === 'forwards' ? 0 : 1, 5, true); // the end has none
             $answers[$soonFree] = false;
             $this->assertSame($answers, iterator_to_array((new Load())->lines($dump, $into)), 'one id is free by now');
-            $this->assertSame(array_map(static fn (): bool => false, $answers), iterator_to_array((new Load())->lines($dump, $into)));
+            $this->assertSame(
+                array_map(static fn (): bool => false, $answers),
+                iterator_to_array((new Load())->lines($dump, $into)),
+            );
             foreach ([1, 4] as $partitions) {
                 $other = $this->delayQueue($into, ['partitions' => $partitions]);
                 $known = $other->pushOnce([['receipt' => 'outbox/1', 'payload' => 1, 'id' => 'a'], ['receipt' => "bytes \xFF", 'payload' => 2, 'id' => 'b']]);

@@ -7,7 +7,10 @@ declare(strict_types=1);
 require dirname(__DIR__) . '/autoload.php';
 
 spl_autoload_register(static function (string $class): void {
-    $folders = ['DelayQueue\\Tests\\Support\\' => dirname(__DIR__, 2) . '/tests/phpunit/support/', 'DelayQueue\\Tests\\' => __DIR__ . '/'];
+    $folders = [
+        'DelayQueue\\Tests\\Support\\' => dirname(__DIR__, 2) . '/tests/phpunit/support/',
+        'DelayQueue\\Tests\\' => __DIR__ . '/',
+    ];
     foreach ($folders as $prefix => $folder) {
         $file = $folder . strtr(substr($class, strlen($prefix)), '\\', '/') . '.php';
         if (str_starts_with($class, $prefix) && is_file($file)) {

@@ -1,5 +1,6 @@
 //! Where Redis is, and our user there.
 
+mod draft;
 mod parse;
 
 use super::error::{Error, Result};

@@ -130,7 +130,7 @@ impl Partitions {
     }
 
     /// Asks the partitions in which jobs of a group may lie, or all, one after the other. What many programs look at is asked of all together
-    /// instead (`looks.rs`).
+    /// instead (`queue/each.rs`).
     ///
     /// # Errors
     /// As `ask`.

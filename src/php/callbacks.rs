@@ -5,14 +5,13 @@ use super::classes::Case;
 pub use super::classes::cases::Event;
 use super::origin::Origin;
 use super::unwind::{Outcome, Unwind, guard, take_throwable};
-use super::worker::runs;
 use super::worker::surroundings::Changes;
 use super::{classes, convert, reason, sys};
 use ext_php_rs::error::php_error;
 use ext_php_rs::ffi;
 use ext_php_rs::flags::ErrorType;
 use ext_php_rs::types::Zval;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ffi::CStr;
 use std::time::Duration;
 
@@ -137,7 +136,6 @@ impl Listeners {
         if wanted.is_empty() {
             return Ok(());
         }
-        let _told = Telling::begin();
         // What listeners of a loop's end change is for the time after it.
         let changes = Changes::watch(false);
         for callable in &wanted {
@@ -164,30 +162,4 @@ impl Listeners {
         }
         discard(wanted)
     }
-}
-
-thread_local! {
-    static TELLING: Cell<Option<u64>> = const { Cell::new(None) };
-}
-
-/// While it lives, listeners run.
-struct Telling {
-    before: Option<u64>,
-}
-
-impl Telling {
-    fn begin() -> Self {
-        Self { before: TELLING.replace(Some(runs::begun())) }
-    }
-}
-
-impl Drop for Telling {
-    fn drop(&mut self) {
-        TELLING.set(self.before);
-    }
-}
-
-/// How many handlers had begun when this thread called the listener that it runs; `None`: it runs none.
-pub fn told_since() -> Option<u64> {
-    TELLING.get()
 }

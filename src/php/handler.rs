@@ -11,6 +11,7 @@ use std::ffi::CStr;
 use std::ptr::null_mut;
 
 const USER_FUNCTION: u8 = 2;
+const SEND_BY_REFERENCE: u32 = 1;
 
 /// A callable that takes a job, and this queue object.
 pub fn handler(value: &Zval, origin: Origin<'_>, queue: &Zval) -> Outcome<Zval> {
@@ -81,8 +82,6 @@ fn problem_of(function: &zend_function, given: [*mut zend_class_entry; 2]) -> Op
         })
     })
 }
-
-const SEND_BY_REFERENCE: u32 = 1;
 
 /// Empty where the parameter has no type.
 fn type_text(row: &ffi::zend_arg_info) -> String {

@@ -3,8 +3,8 @@
 //!
 //! And the thread that renews the leases of `Job::keepAlive()`, which ends with the request.
 
-use super::worker::alarm::Rung;
 use super::worker::engine::Engine;
+use super::worker::signs::Rung;
 use super::{reason, sys};
 use crate::core::clock;
 use crate::core::process::Generation;

@@ -82,7 +82,11 @@ final class CliDumpTest extends CliTestCase
             $this->assertSame(0, $result->exitCode, $name . $result->errors);
             $warning === null
                 ? $this->assertSame('', $result->errors, $name)
-                : $this->assertStringContainsString("delayqueue: warning: {$this->file('input.ndjson')} may not be whole: $warning", $result->errors, $name);
+                : $this->assertStringContainsString(
+                    "delayqueue: warning: {$this->file('input.ndjson')} may not be whole: $warning",
+                    $result->errors,
+                    $name,
+                );
         }
     }
 

@@ -110,7 +110,10 @@ final class CliScaleTest extends CliTestCase
 
     private function scaledPool(): Process
     {
-        return $this->pool = new Process([PHP_BINARY, __DIR__ . '/../phpunit/programs/scaled_pool.php', self::HANDLER], $this->environment());
+        return $this->pool = new Process(
+            [PHP_BINARY, __DIR__ . '/../phpunit/programs/scaled_pool.php', self::HANDLER],
+            $this->environment(),
+        );
     }
 
     /** @return array<int, int> processes by the numbers of the workers, once so many are ready */

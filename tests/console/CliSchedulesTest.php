@@ -93,7 +93,10 @@ final class CliSchedulesTest extends CliTestCase
                 '{"cron": "*/70 * * * *", "queue": "x"}',
                 'cron must be a line of cron, "*/70 * * * *" is none: the step in */70 must be 1 to 60',
             ],
-            'an abbreviation' => ['{"cron": "0 9 * * *", "zone": "BST", "queue": "x"}', 'zone must be a time zone such as "Europe/Berlin"'],
+            'an abbreviation' => [
+                '{"cron": "0 9 * * *", "zone": "BST", "queue": "x"}',
+                'zone must be a time zone such as "Europe/Berlin"',
+            ],
             'a line that is none' => ['{"cron": ["0 9 * * *"], "queue": "x"}', 'cron must be of type string, array given'],
             'an end that is a number' => ['{"every": 5, "queue": "x", "until": 2000000000}', 'until must be a moment in quotes'],
             'a backoff' => ['{"every": 5, "queue": "x", "backoff": "nonsense"}', 'backoff: '],
@@ -105,13 +108,19 @@ final class CliSchedulesTest extends CliTestCase
     public function testNumbersOfAPayloadStayAsTheyAreWritten(): void
     {
         $payload = '{"id":12345678901234567890,"none":{},"price":1.10,"far":-1e400}';
-        $file = $this->file('schedules.json', '{"a": {"every": 60, "queue": "x", "payload": ' . $payload . ', "priority": 7}}');
+        $file = $this->file(
+            'schedules.json',
+            '{"a": {"every": 60, "queue": "x", "payload": ' . $payload . ', "priority": 7}}',
+        );
         $this->assertSame("set a\n1 set, 0 unchanged, 0 removed\n", $this->cliExpecting(0, 'schedules:set', $file));
         $this->assertSame("0 set, 1 unchanged, 0 removed\n", $this->cliExpecting(0, 'schedules:set', $file));
         $this->cliExpecting(0, 'schedules:pause', 'a');
         $this->cliExpecting(0, 'schedules:resume', 'a');
         $this->assertStringContainsString($payload, $this->cliExpecting(0, 'schedules:show', 'a'));
-        $this->assertStringContainsString("\"payload\":$payload", $this->cliExpecting(0, 'schedules:show', 'a', '--format=json'));
+        $this->assertStringContainsString(
+            "\"payload\":$payload",
+            $this->cliExpecting(0, 'schedules:show', 'a', '--format=json'),
+        );
         $id = trim($this->cliExpecting(0, 'schedules:run', 'a'));
         $job = $this->target('x')->peek($id);
         $this->assertSame($payload, $job?->body);
@@ -132,7 +141,10 @@ final class CliSchedulesTest extends CliTestCase
         $definition = ['cron' => '* * * * *', 'queue' => 'x', 'catchUp' => 3600.0, 'until' => (float) $end];
         $this->target('schedules')->push($definition, new DateTimeImmutable("@$end"), 'a');
         $until = gmdate('Y-m-d H:i:s', $end);
-        $file = $this->file('schedules.json', '{"a": {"cron": "* * * * *", "queue": "x", "payload": "new", "until": "' . $until . '"}}');
+        $file = $this->file(
+            'schedules.json',
+            '{"a": {"cron": "* * * * *", "queue": "x", "payload": "new", "until": "' . $until . '"}}',
+        );
         $this->assertStringStartsWith("ended a\n", $this->cliExpecting(0, 'schedules:set', $file));
         $queue = $this->target('schedules');
         $queue->drain(new Runner($queue));

@@ -22,14 +22,20 @@ final class CliSearchTest extends CliTestCase
         $this->assertMatchesRegularExpression('/^5 found, (\d+) of 2,500 jobs read; go on with --after=(\S+)$/m', $said);
         preg_match('/--after=(\S+)/', $said, $next);
         $this->assertStringEndsWith('.job-47', $next[1]);
-        $this->assertSame('job-57', $this->json('list', 'delayed', '--tag=tenth', '--after=job-47', '--format=json')[0]['id']);
+        $this->assertSame(
+            'job-57',
+            $this->json('list', 'delayed', '--tag=tenth', '--after=job-47', '--format=json')[0]['id'],
+        );
         $queue->cancel('job-47');
         $this->assertSame('job-57', $this->json('list', 'delayed', '--tag=tenth', "--after=$next[1]", '--format=json')[0]['id']);
         $queue->push(['n' => 47], delay: 60 + 47, id: 'job-47', headers: $queue->peek('job-57')->headers);
         $this->assertStringContainsString('250 found, 2,500 of 2,500 jobs read', $this->cliExpecting(0, 'list', 'delayed', '--tag=tenth', '--limit=1000'));
         $this->assertSame("250 would be listed\n", $this->cliExpecting(0, 'list', 'delayed', '--tag=tenth', '--dry-run'));
         $this->assertSame(['jobs' => 250], $this->json('list', 'delayed', '--tag=tenth', '--dry-run', '--format=json'));
-        $this->assertMatchesRegularExpression('/\n100 of 2,500; go on with --after=\S+\n$/', $this->cliExpecting(0, 'list', 'delayed'));
+        $this->assertMatchesRegularExpression(
+            '/\n100 of 2,500; go on with --after=\S+\n$/',
+            $this->cliExpecting(0, 'list', 'delayed'),
+        );
         $this->assertCount(100, $this->json('list', 'delayed', '--format=json'), 'a plain list');
         $this->assertStringNotContainsString(' of ', $this->cliExpecting(0, 'list', 'delayed', '--offset=2450'));
         $at = static fn (string $id): string => sprintf('@%.6F', $queue->peek($id)->dueAt);

@@ -48,7 +48,8 @@ final class CliShutdownTest extends CliTestCase
         Wait::until(fn (): bool => $this->queue()->stats()->acked === 1, 20, 'the signals are taken');
         $this->queue()->push(['do' => 'wait'], id: 'waits-too');
         [$one, $other] = [$this->holder('waits'), $this->holder('waits-too')];
-        array_map(static fn (int $worker) => posix_kill($worker, SIGHUP), [$one, $other]); // that is for the parent alone
+        // That is for the parent alone.
+        array_map(static fn (int $worker) => posix_kill($worker, SIGHUP), [$one, $other]);
         $pool->signal(SIGTERM);
         array_map($this->letGo(...), ['waits', 'waits-too']);
         $this->assertSame(0, $pool->exitCode(20), $pool->errors());

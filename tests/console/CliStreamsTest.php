@@ -48,7 +48,10 @@ final class CliStreamsTest extends CliTestCase
         $this->assertSame(1, $result->exitCode);
         $lines = count(array_filter(file($file), static fn (string $line): bool => str_ends_with($line, "\n")));
         $this->assertGreaterThan(100, $lines);
-        $this->assertSame("delayqueue: cannot write to standard output: File too large ($lines lines were written)\n", $result->errors);
+        $this->assertSame(
+            "delayqueue: cannot write to standard output: File too large ($lines lines were written)\n",
+            $result->errors,
+        );
     }
 
     public function testACommandWhoseReaderEndsIsQuiet(): void
@@ -81,7 +84,10 @@ final class CliStreamsTest extends CliTestCase
             $this->assertSame(1, $fromInput->exitCode);
             $this->assertStringContainsString("cannot read standard input: $why", $fromInput->errors);
         }
-        $this->assertStringContainsString('No such file or directory', $this->cliExpecting(2, 'load', "$folder/nowhere"));
+        $this->assertStringContainsString(
+            'No such file or directory',
+            $this->cliExpecting(2, 'load', "$folder/nowhere"),
+        );
     }
 
     public function testNoInputIsReadInPart(): void
@@ -93,12 +99,18 @@ final class CliStreamsTest extends CliTestCase
         $this->assertCount(0, $this->queue());
 
         chmod($folder, 0o700);
-        $this->assertStringContainsString("cannot read the keys file $folder: Is a directory", $this->cliExpecting(2, 'stats', "--keys-file=$folder"));
+        $this->assertStringContainsString(
+            "cannot read the keys file $folder: Is a directory",
+            $this->cliExpecting(2, 'stats', "--keys-file=$folder"),
+        );
         symlink('/proc/self/mem', "$folder/schedules.json");
         $errors = $this->cliExpecting(2, 'schedules:set', "$folder/schedules.json");
         $this->assertSame("delayqueue: cannot read $folder/schedules.json: Input/output error\n", $errors);
         $login = ['--user=ops', "--password-file=$folder"];
-        $this->assertStringContainsString("cannot read the password file $folder: Is a directory", $this->cliExpecting(2, 'dashboard', ...$login));
+        $this->assertStringContainsString(
+            "cannot read the password file $folder: Is a directory",
+            $this->cliExpecting(2, 'dashboard', ...$login),
+        );
     }
 
     public function testAWorkerGoesOnWhereItsLogCannotBeWrittenAndSaysSo(): void
@@ -106,8 +118,11 @@ final class CliStreamsTest extends CliTestCase
         $handler = $this->file('handler.php', '<?php return static function ($job): void { echo "hello\n"; };');
         $says = '/cannot write the log (to standard output|\/dev\/full): No space left on device$/m';
         $runs = [
-            "drain $handler > /dev/full" => [1, 1], "drain $handler --log-file=/dev/full" => [1, 1], "drain -q $handler > /dev/full" => [0, 0],
-            "work $handler --stop-when-empty > /dev/full" => [0, 1], "work $handler --stop-when-empty --log-file=/dev/full > /dev/full" => [0, 1],
+            "drain $handler > /dev/full" => [1, 1],
+            "drain $handler --log-file=/dev/full" => [1, 1],
+            "drain -q $handler > /dev/full" => [0, 0],
+            "work $handler --stop-when-empty > /dev/full" => [0, 1],
+            "work $handler --stop-when-empty --log-file=/dev/full > /dev/full" => [0, 1],
             "work $handler --stop-when-empty --processes=2 --prefetch=10 > /dev/full" => [0, 1],
         ];
         foreach ($runs as $command => [$exitCode, $times]) {
@@ -126,7 +141,8 @@ final class CliStreamsTest extends CliTestCase
         $handler = $this->file('handler.php', '<?php return static fn ($job) => null;');
         $worker = $this->started('trap "" XFSZ; ', "work $handler --log-file=$log");
         $this->heard($worker, '/is ready/');
-        $limit = fn (string $bytes): string => $this->shell("prlimit --pid=$worker->pid --fsize=$bytes:unlimited")->errors;
+        $limit = fn (string $bytes): string =>
+            $this->shell("prlimit --pid=$worker->pid --fsize=$bytes:unlimited")->errors;
         $push = function (string $id): void {
             $this->queue()->push(1, id: $id);
             Wait::until(fn (): bool => count($this->queue()) === 0, 20.0, "$id is done");
@@ -154,7 +170,10 @@ final class CliStreamsTest extends CliTestCase
     /** @param string $command of delayqueue, which takes the place of the shell; empty: none */
     private function started(string $line, string $command = ''): Process
     {
-        return new Process(['bash', '-c', $line . ($command === '' ? '' : 'exec ' . self::program() . " $command")], $this->environment());
+        return new Process(
+            ['bash', '-c', $line . ($command === '' ? '' : 'exec ' . self::program() . " $command")],
+            $this->environment(),
+        );
     }
 
     private static function program(): string

@@ -171,9 +171,16 @@ final class CliTest extends CliTestCase
         $this->assertSame([], $this->json('list', 'ready', '--format=json', '--after=b', '--offset=1'));
         $place = $this->json('list', 'ready', '--format=json', '--limit=1')[0]['place'];
         $queue->cancel('b');
-        $this->assertSame(['c'], array_column($this->json('list', 'ready', '--format=json', "--after=$place"), 'id'), 'the job has gone');
+        $this->assertSame(
+            ['c'],
+            array_column($this->json('list', 'ready', '--format=json', "--after=$place"), 'id'),
+            'the job has gone',
+        );
         $this->assertStringContainsString('there is no job x', $this->cliExpecting(1, 'list', 'ready', '--after=x'));
-        $this->assertStringContainsString('there is no job ready.x', $this->cliExpecting(1, 'list', 'ready', '--after=ready.x'));
+        $this->assertStringContainsString(
+            'there is no job ready.x',
+            $this->cliExpecting(1, 'list', 'ready', '--after=ready.x'),
+        );
         $this->assertStringContainsString('job a is buried, not ready', $this->cliExpecting(1, 'list', 'ready', '--after=a'));
         $this->assertSame([], $this->json('list', 'reserved', '--format=json'));
         $this->assertSame('', $this->cliExpecting(0, 'list', 'reserved'));

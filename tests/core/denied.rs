@@ -1,7 +1,7 @@
 //! A Redis user without the right to a command that a script needs: the operation fails, and no job is lost.
 
 use crate::audit;
-use crate::scene::{Operation, Scene, Setting};
+use crate::scene::{Operation, Scene, Setting, takes};
 use crate::support::*;
 use delayqueue::core::error::Error;
 use delayqueue::core::queue::Queue;
@@ -94,7 +94,7 @@ fn nothing_is_lost_or_reported_done_that_is_not_when_a_command_is_denied() {
     let mut raw = server.raw();
     let queue = server.queue("q");
     let limited = Queue::new(config(user_without(&server, &[]), "q"));
-    let (mut failed, mut passed, mut wrong) = (0, 0, Vec::new());
+    let (mut failed, mut passed, mut wrong, mut case) = (0, 0, Vec::new(), 0);
     for setting in Setting::ALL {
         let scene = Scene::set(&server, &queue, setting);
         for (name, operation) in setting.operations() {
@@ -106,6 +106,10 @@ fn nothing_is_lost_or_reported_done_that_is_not_when_a_command_is_denied() {
             let expected = places(&mut raw, &scene, &queue);
             // A right to a command that is not run is not missed.
             for command in commands().iter().filter(|command| stats.contains(&format!("cmdstat_{command}:"))) {
+                case += 1;
+                if !takes(case) {
+                    continue;
+                }
                 scene.restore(&mut raw);
                 raw.run(&["ACL", "SETUSER", "u", &format!("-{command}")]);
                 let result = operation(&scene, &limited);
@@ -130,5 +134,5 @@ fn nothing_is_lost_or_reported_done_that_is_not_when_a_command_is_denied() {
         }
     }
     assert!(wrong.is_empty(), "{} in {failed} cases:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(failed > 500, "only {failed} cases failed at all, {passed} passed");
+    assert!(4 * failed > case, "only {failed} cases failed at all, {passed} passed");
 }

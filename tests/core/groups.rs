@@ -64,14 +64,14 @@ fn groups_take_turns_whatever_one_of_them_has() {
 }
 
 #[test]
-fn the_first_job_of_a_tenant_is_the_second_served_behind_a_hundred_thousand() {
+fn the_first_job_of_a_tenant_is_the_second_served_behind_twenty_thousand() {
     let queue = fresh();
-    for chunk in 0..200 {
+    for chunk in 0..40 {
         push_many(&queue, &(0..500).map(|n| of("noisy", &format!("n{chunk:03}-{n:03}"))).collect::<Vec<_>>());
     }
     queue.push(&of("quiet", "first")).unwrap();
     assert_eq!(served_few(&queue, 2), ["n000-000", "first"]);
-    assert_eq!(queue.cancel_group(&group("noisy"), true).unwrap(), 99_999);
+    assert_eq!(queue.cancel_group(&group("noisy"), true).unwrap(), 19_999);
     assert_eq!(states(&queue), [0, 0, 0, 0]);
 }
 

@@ -43,6 +43,11 @@ impl Setting {
     }
 }
 
+/// Whether a test of many combinations takes this one: each fourth, and all of them in the long runs that take many walks.
+pub fn takes(case: usize) -> bool {
+    case.is_multiple_of(4) || std::env::var_os(MANY_SEEDS).is_some()
+}
+
 /// The reservations of a holder, by the name of the job.
 pub struct Scene {
     pub held: HashMap<String, Reserved>,

@@ -26,6 +26,9 @@ pub struct Server {
     environment: Vec<(String, OsString)>,
 }
 
+/// An environment variable: how many walks the model takes, of groups a third; else few. Tests of many combinations take all of theirs with it.
+pub const MANY_SEEDS: &str = "DELAYQUEUE_SEEDS";
+
 /// The server under test: what the environment variable `REDIS_SERVER` says, else the one in PATH.
 pub fn binary() -> OsString {
     std::env::var_os("REDIS_SERVER").filter(|path| !path.is_empty()).unwrap_or_else(|| "redis-server".into())

@@ -1,7 +1,7 @@
 //! Another program, or a newer version, wrote under one of our keys: the operation says which, and changes nothing.
 
 use crate::audit;
-use crate::scene::{Scene, Setting};
+use crate::scene::{Scene, Setting, takes};
 use crate::support::*;
 use delayqueue::core::doctor::Level;
 use delayqueue::core::error::Error;
@@ -33,7 +33,7 @@ fn digest(raw: &mut Raw, queue: &Queue, operation: &str) -> redis::Value {
 #[test]
 fn an_operation_that_meets_a_foreign_key_names_it_and_changes_nothing() {
     let (server, queue, mut raw) = Server::with_queue(&[]);
-    let (mut wrong, mut met) = (Vec::new(), 0);
+    let (mut wrong, mut met, mut case_number) = (Vec::new(), 0, 0);
     for setting in Setting::ALL {
         let scene = Scene::set(&server, &queue, setting);
         for (name, operation) in setting.operations() {
@@ -42,6 +42,10 @@ fn an_operation_that_meets_a_foreign_key_names_it_and_changes_nothing() {
                 wrong.push(format!("{name}: fails without a reason: {error}"));
             }
             for key_name in audit::NAMES {
+                case_number += 1;
+                if !takes(case_number) {
+                    continue;
+                }
                 scene.restore(&mut raw);
                 let foreign = key(&queue, key_name);
                 raw.run(&["SET", &foreign, "foreign"]);
@@ -65,7 +69,7 @@ fn an_operation_that_meets_a_foreign_key_names_it_and_changes_nothing() {
         }
     }
     assert!(wrong.is_empty(), "{} of {met}:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(met > 300, "only {met} cases met the foreign key");
+    assert!(met > case_number / 10, "only {met} cases met the foreign key");
 }
 
 /// Its marker is a list where `waiting` was. Operations that prove a lease find none, and those that read a single key show it as it is.

@@ -42,7 +42,10 @@ final class JournalCommandsTest extends DatabaseCliTestCase
         $this->assertSame([], $this->json('journal:list', '--queue=other', '--format=json'));
         $this->assertMatchesRegularExpression('/^ ?queue +id +state +attempts +last run +ended +error *$.*^.* fail +failed +1 +\d.*RuntimeException: not now/ms', $this->cliExpecting(0, 'journal:list'));
         $this->assertSame('', $this->cliExpecting(0, 'journal:list', '--queue=other'));
-        $this->assertStringContainsString('the journal has no such jobs', $this->cli('journal:list', '--queue=other')->errors);
+        $this->assertStringContainsString(
+            'the journal has no such jobs',
+            $this->cli('journal:list', '--queue=other')->errors,
+        );
 
         [$shown] = $this->json('journal:show', 'fail', '--format=json');
         $this->assertSame(['fail', 'failed', 1, 'failed'], [$shown['id'], $shown['state'], count($shown['runs']), $shown['runs'][0]['outcome']]);
@@ -122,7 +125,10 @@ final class JournalCommandsTest extends DatabaseCliTestCase
         $this->redis->ask('FLUSHALL');
         $this->assertSame("2 pushed\n", $this->cliExpecting(0, 'journal:rebuild', "--queue=$this->queueName"));
         $this->assertSame("0 pushed\n", $this->cliExpecting(0, 'journal:rebuild', "--queue=$this->queueName"));
-        $this->assertStringContainsString('the journal knows of no job in queue mistyped', $this->cliExpecting(1, 'journal:rebuild', '--queue=mistyped'));
+        $this->assertStringContainsString(
+            'the journal knows of no job in queue mistyped',
+            $this->cliExpecting(1, 'journal:rebuild', '--queue=mistyped'),
+        );
         $this->assertSame([null, 'delayed', 'buried'], array_map(fn (string $id): ?string => $this->queue()->peek($id)?->state->value, ['done', 'later', 'buried']));
     }
 

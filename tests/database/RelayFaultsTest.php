@@ -33,7 +33,8 @@ final class RelayFaultsTest extends OutboxTestCase
         $opened = 0;
         $relay = $this->relay(pdo: function () use ($server, &$opened): PDO {
             $pdo = $this->hooked($server);
-            $opened++ === 0 && $pdo->before = fn (string $sql) => str_contains($sql, 'delete ') && $this->break($server, $pdo);
+            $break = fn (string $sql) => str_contains($sql, 'delete ') && $this->break($server, $pdo);
+            $opened++ === 0 && $pdo->before = $break;
 
             return $pdo;
         });

@@ -112,7 +112,11 @@ final class RestartTest extends ProcessTestCase
         $this->assertLessThan(5.0, Machine::lasted($killed));
         $again = $worker->attempt('reserve', 20);
         $this->assertSame(ConnectionException::class, $again['thrown'] ?? $again['result']);
-        $this->assertLessThan(5.0, Machine::without($again['seconds']), 'a Redis that is not there at all is told in time');
+        $this->assertLessThan(
+            5.0,
+            Machine::without($again['seconds']),
+            'a Redis that is not there at all is told in time',
+        );
 
         $this->redis->start();
         $this->queue()->push('after the restart');

@@ -73,7 +73,11 @@ final class ScriptFlushTest extends ProcessTestCase
             $id = $queue->push($round, delay: 0.02);
             $outcome = $worker->outcome();
             $this->assertSame($id, $outcome['result']['id'] ?? $outcome['message'] ?? null);
-            $this->assertLessThan(3.0, Machine::without($outcome['seconds']), 'the push woke it: by itself a waiter looks after four seconds');
+            $this->assertLessThan(
+                3.0,
+                Machine::without($outcome['seconds']),
+                'the push woke it: by itself a waiter looks after four seconds',
+            );
             $worker->call('ack');
         }
         $this->assertSame(0, $queue->count());

@@ -29,8 +29,14 @@ final class SuitesTest extends TestCase
     {
         $this->tool('cargo', 'echo "test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured"; exit 101');
         [$said, $exitCode] = $this->account('suite "the bad one" test_core; suite "the good one" test_script echo "OK (5 tests, 9 assertions)"');
-        $this->assertMatchesRegularExpression('/^FAILED +\d+ s, +\d+ s of processor  the bad one: 4 tests passed, 1 failed, 0 ignored$/m', $said);
-        $this->assertMatchesRegularExpression('/^passed +\d+ s, +\d+ s of processor  the good one: 5 tests, 9 assertions passed$/m', $said);
+        $this->assertMatchesRegularExpression(
+            '/^FAILED +\d+ s, +\d+ s of processor  the bad one: 4 tests passed, 1 failed, 0 ignored$/m',
+            $said,
+        );
+        $this->assertMatchesRegularExpression(
+            '/^passed +\d+ s, +\d+ s of processor  the good one: 5 tests, 9 assertions passed$/m',
+            $said,
+        );
         $this->assertStringContainsString('tests failed in: the bad one; their messages are above', $said);
         $this->assertSame(1, $exitCode);
 
@@ -66,9 +72,19 @@ final class SuitesTest extends TestCase
         [$said, $exitCode] = $this->account(
             "suite core test_core; suite surface test_surface {$this->folder->path}/skipped.phpt; suite package test_phpunit {$this->folder->path}/phpunit.xml",
         );
-        $this->assertMatchesRegularExpression('/^FAILED +\d+ s, +\d+ s of processor  core: 4 tests passed, 0 failed, 1 ignored$/m', $said);
-        $this->assertMatchesRegularExpression('/^FAILED +\d+ s, +\d+ s of processor  surface: 0 tests passed, 0 failed, 1 skipped, 0 passed only when tried again$/m', $said);
-        $this->assertMatchesRegularExpression('/^FAILED +\d+ s, +\d+ s of processor  package: Tests: 1, .*Skipped: 1$/m', $said);
+        $this->assertMatchesRegularExpression(
+            '/^FAILED +\d+ s, +\d+ s of processor  core: 4 tests passed, 0 failed, 1 ignored$/m',
+            $said,
+        );
+        $this->assertMatchesRegularExpression(
+            '/^FAILED +\d+ s, +\d+ s of processor  surface: '
+                . '0 tests passed, 0 failed, 1 skipped, 0 passed only when tried again$/m',
+            $said,
+        );
+        $this->assertMatchesRegularExpression(
+            '/^FAILED +\d+ s, +\d+ s of processor  package: Tests: 1, .*Skipped: 1$/m',
+            $said,
+        );
         $this->assertSame(1, $exitCode);
     }
 
@@ -100,7 +116,10 @@ final class SuitesTest extends TestCase
     {
         $this->tool('cargo', 'echo "test result: ok. 4 passed; 0 failed; 1 ignored; 0 measured"');
         [$said, $exitCode] = $this->account('lanes=3; suite core test_core; suite "the good one" test_script echo "OK (5 tests, 9 assertions)"');
-        $this->assertMatchesRegularExpression('/^FAILED +\d+ s, +\d+ s of processor  core: 4 tests passed, 0 failed, 1 ignored$/m', $said);
+        $this->assertMatchesRegularExpression(
+            '/^FAILED +\d+ s, +\d+ s of processor  core: 4 tests passed, 0 failed, 1 ignored$/m',
+            $said,
+        );
         $this->assertStringContainsString('tests failed in: core; their', $said);
         $this->assertSame(1, $exitCode);
     }

@@ -86,7 +86,10 @@ final class DashboardTest extends MessengerTestCase
         $this->boot(['transport' => 'elsewhere'] + self::ROLES);
         $this->assertStringContainsString('action="/_delayqueue/job/cancel"', (string) $this->get('/job?queue=elsewhere&id=order-2', 'ann')->getContent());
         $this->boot(self::ROLES);
-        $this->assertStringContainsString('There is no queue elsewhere', (string) $this->get('/job?queue=elsewhere&id=order-2', 'ann')->getContent());
+        $this->assertStringContainsString(
+            'There is no queue elsewhere',
+            (string) $this->get('/job?queue=elsewhere&id=order-2', 'ann')->getContent(),
+        );
     }
 
     /** @param array<string, mixed> $dashboard */

@@ -57,7 +57,10 @@ final class DeduplicationTest extends MessengerTestCase
             new PhpSerializer(),
         );
         $this->orders = $make('orders');
-        $transports = new ServiceLocator(['orders' => fn (): Transport => $this->orders, 'mails' => fn (): Transport => $make('mails')]);
+        $transports = new ServiceLocator([
+            'orders' => fn (): Transport => $this->orders,
+            'mails' => fn (): Transport => $make('mails'),
+        ]);
         $this->canceller = new Canceller($transports, $this->factory, 'orders');
     }
 

@@ -53,8 +53,10 @@ final class FactoryTest extends MessengerTestCase
     {
         yield 'an unknown option' => ['delayqueue://h', ['consumer' => 'c1'], 'There is no option "consumer"'];
         yield 'an unknown part of the query' => ['delayqueue://h?stream=s', [], 'stream'];
-        yield 'a mistyped part of the query' => ['delayqueue://h?prefx=s', [], "'prefx' is unknown; did you mean prefix?"];
-        yield 'a part of the query that is like none' => ['delayqueue://h?stream=s', [], "'sentinel_password', and of the transport prefix, ttr,"];
+        $unknown = "'prefx' is unknown; did you mean prefix?";
+        yield 'a mistyped part of the query' => ['delayqueue://h?prefx=s', [], $unknown];
+        $known = "'sentinel_password', and of the transport prefix, ttr,";
+        yield 'a part of the query that is like none' => ['delayqueue://h?stream=s', [], $known];
         yield 'a wrong value' => ['delayqueue://h', ['ttr' => -1], 'ttr'];
         yield 'a wrong number' => ['delayqueue://h?prefetch=many', [], 'prefetch'];
         yield 'a wrong name of a queue' => ['delayqueue://h?queue=no%20spaces', [], 'queue'];

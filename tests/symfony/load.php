@@ -23,8 +23,9 @@ declare(strict_types=1);
         return;
     }
     $components = [
-        'Bundle/FrameworkBundle', 'Bundle/SecurityBundle', 'Component/Messenger', 'Component/Lock', 'Component/Messenger/Bridge/Redis', 'Component/Console', 'Component/Yaml',
-        'Component/Process', 'Component/Scheduler',
+        'Bundle/FrameworkBundle', 'Bundle/SecurityBundle', 'Component/Messenger', 'Component/Lock',
+        'Component/Messenger/Bridge/Redis', 'Component/Console', 'Component/Yaml', 'Component/Process',
+        'Component/Scheduler',
     ];
     foreach ([...$components, '../Doctrine/DBAL', '../Doctrine/ORM'] as $component) {
         $file = stream_resolve_include_path("Symfony/$component/autoload.php");

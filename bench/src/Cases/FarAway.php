@@ -15,7 +15,10 @@ use DelayQueue\Bench\Session;
 use DelayQueue\Bench\Table;
 use DelayQueue\Bench\Task;
 
-/** A loop of many queues, or of many partitions of one, a tenth of a second away: after its start, and after its connections were lost. */
+/**
+ * A loop of many queues, or of many partitions of one, a tenth of a second away: after its start, and after its
+ * connections were lost.
+ */
 final class FarAway implements Benchmark
 {
     private const DELAY_EACH_WAY_US = 50_000;
@@ -30,12 +33,13 @@ final class FarAway implements Benchmark
             'idle_ms' => 'a job while idle, ms', 'idle_trips' => 'trips ',
             'killed_ms' => 'a job after CLIENT KILL, ms', 'killed_trips' => 'trips  ', 'stats_ms' => 'stats(), ms',
         ];
-        $note = 'A loop whose Redis is 50 ms away, each way. Ready and the first job, which is there, count from the call of consume(); the job after CLIENT KILL '
-            . 'from that. Trips: of all its connections.';
+        $note = 'A loop whose Redis is 50 ms away, each way. Ready and the first job, which is there, count from the '
+            . 'call of consume(); the job after CLIENT KILL from that. Trips: of all its connections.';
         $table = new Table('far-away', 'Many queues, far away', $columns, $note);
         if ($session->has(Peers::OURS)) {
             $binary = Delay::compile($session->folder->path);
-            $session->rotate($table, array_map(static fn (array $size) => static fn () => self::measure($session, $binary, ...$size), self::ROWS));
+            $measure = static fn (array $size) => static fn () => self::measure($session, $binary, ...$size);
+            $session->rotate($table, array_map($measure, self::ROWS));
         }
 
         return $table;

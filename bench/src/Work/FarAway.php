@@ -12,8 +12,8 @@ use DelayQueue\Bench\Work;
 use DelayQueue\Event;
 
 /**
- * A loop of `count` queues. Three stages, each with a job of the last queue: as it starts, while it is idle, and as its connections are lost, which is
- * up to the one who hears of each stage.
+ * A loop of `count` queues. Three stages, each with a job of the last queue: as it starts, while it is idle, and as its
+ * connections are lost, which is up to the one who hears of each stage.
  */
 final class FarAway implements Work
 {
@@ -55,7 +55,9 @@ final class FarAway implements Work
 
     private static function queue(string $name, Endpoint $endpoint, ?int $partitions = null): DelayQueue
     {
-        return new DelayQueue($name, "redis://$endpoint->host:$endpoint->port", ['partitions' => $partitions ?? $endpoint->partitions, 'persistent' => false]);
+        $options = ['partitions' => $partitions ?? $endpoint->partitions, 'persistent' => false];
+
+        return new DelayQueue($name, "redis://$endpoint->host:$endpoint->port", $options);
     }
 
     /** Says where it is, and waits until that was heard. */

@@ -50,7 +50,8 @@ final class ScheduleSetCommand extends Command
         foreach ($definitions as $name => $definition) {
             if ($definition === null) {
                 // A runner removes it after its last moment, where that is still to come or to be caught up.
-                $schedules->get((string) $name)?->isEnding($queue->queue()->now()) === true || $schedules->remove((string) $name);
+                $isEnding = $schedules->get((string) $name)?->isEnding($queue->queue()->now()) === true;
+                $isEnding || $schedules->remove((string) $name);
                 $done['ended'][] = (string) $name;
                 continue;
             }

@@ -14,9 +14,6 @@ final class ScheduleView
 {
     private const MOMENTS = 5;
 
-    /** Seconds that a runner may be behind. */
-    private const PATIENCE = 60;
-
     /** @return array<string, mixed> for JSON; times in Unix seconds */
     public static function toArray(Schedule $schedule): array
     {
@@ -79,9 +76,8 @@ final class ScheduleView
         if ($schedule->paused) {
             return implode(', next ', array_filter(['paused', $next]));
         }
-        $isLate = $schedule->nextAt !== null && microtime(true) - self::seconds($schedule->nextAt) > self::PATIENCE;
 
-        return $isLate ? "$next, late: does a runner work?" : $next;
+        return $schedule->isLate(microtime(true)) ? "$next, late: does a runner work?" : $next;
     }
 
     private static function seconds(?DateTimeImmutable $moment): ?float

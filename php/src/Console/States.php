@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue\Internal\Nearest;
 use DelayQueue\State;
 
 /** States by their names. */

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue\Internal\Nearest;
 use DelayQueue\ServerException;
 
 /** Refuses queues that are not there: the error names those that may be meant. */
@@ -19,7 +20,8 @@ final class UnknownQueue
      */
     public static function refuse(Target $target, string ...$names): void
     {
-        foreach (array_diff($names, $known = self::known($target) ?? $names) as $name) {
+        $known = self::known($target) ?? $names;
+        foreach (array_diff($names, $known) as $name) {
             $queue = $target->openWithoutKeys($name);
             // It was forgotten, and its producer has yet to enter it again; or it was paused before its first push.
             if ($queue->count() > 0 || $queue->isPaused()) {

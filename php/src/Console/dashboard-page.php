@@ -31,7 +31,8 @@ require __DIR__ . '/../../autoload.php';
         static fn (): Access => $settings['readOnly'] ? Access::Read : Access::Write,
         journal: $settings['journal'] === null ? null : new Journal((new Database($settings['journal']))->connection()),
         changed: static function (string $words) use ($user): void {
-            @file_put_contents('php://stderr', 'delayqueue: ' . strtr(Html::text(($user === null ? '' : "$user: ") . $words, 1000), "\n", ' ') . "\n");
+            $line = Html::text(($user === null ? '' : "$user: ") . $words, 1000);
+            @file_put_contents('php://stderr', 'delayqueue: ' . strtr($line, "\n", ' ') . "\n");
         },
     );
     $handler->handle($request)->send();

@@ -80,8 +80,8 @@ final class Actions
     }
 
     /**
-     * A job with the same bytes and options, due now, under a new id. It belongs to no chain or batch; a header names the
-     * job that it is a copy of.
+     * A job with the same bytes and options, due now, under a new id. It belongs to no chain or batch; a header names
+     * the job that it is a copy of.
      */
     private function copy(Request $request): Done
     {

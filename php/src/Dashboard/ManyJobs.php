@@ -43,7 +43,9 @@ final class ManyJobs
             default => [],
         };
         $act = match ($change) {
-            'cancel' => fn (Search $search): int => $search->cancel(by: fn (array $jobs): int => $this->site->cancel($queue, ...$jobs)),
+            'cancel' => fn (Search $search): int => $search->cancel(
+                by: fn (array $jobs): int => $this->site->cancel($queue, ...$jobs),
+            ),
             'kick' => static fn (Search $search): int => $search->kick(),
             'reschedule' => static fn (Search $search): int => $search->reschedule($arguments['delay']),
             'move' => fn (Search $search): int => $search->moveTo($this->site->queue($arguments['to'])),

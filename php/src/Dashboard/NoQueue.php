@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Dashboard;
 
-use DelayQueue\Console\Nearest;
+use DelayQueue\Internal\Nearest;
 
 /** The page that is shown for the name of a queue that does not exist. */
 final class NoQueue

@@ -125,7 +125,9 @@ final class Journal
     {
         $queues = $queue === null ? $this->queues() : [$queue];
 
-        return $queues === [] ? [] : $this->records('queue in ' . Dialect::places(count($queues)) . ' and job = ? order by made desc' . Dialect::ALL, [...$queues, $id]);
+        $where = 'queue in ' . Dialect::places(count($queues)) . ' and job = ? order by made desc' . Dialect::ALL;
+
+        return $queues === [] ? [] : $this->records($where, [...$queues, $id]);
     }
 
     /** The state of the newest job of this id, one of JobRecord::STATES; null: nothing is known of it. */
@@ -182,12 +184,15 @@ final class Journal
         $before = (int) Schema::rows($this->database, "select {$this->dialect->now()} as now")[0]['now'] - (int) ((new Release($olderThan))->delay * 1e6);
         [$where, $values] = self::where(['ended < ?' => [$before], 'state = ?' => [$state], 'queue = ?' => [$queue]]);
         // Of a small table MySQL would scan all rows, and wait for those that handlers have locked.
-        $delete = $this->dialect === Dialect::MySql ? Dialect::UNSAFE . 'delete j from ' . Schema::JOBS . ' j force index (primary)' : 'delete from ' . Schema::JOBS;
+        $delete = $this->dialect === Dialect::MySql
+            ? Dialect::UNSAFE . 'delete j from ' . Schema::JOBS . ' j force index (primary)'
+            : 'delete from ' . Schema::JOBS;
         [$deleted, $this->gone] = [0, 0];
         do {
             $page = Schema::rows($this->database, 'select queue, job, made from ' . Schema::JOBS . " where $where order by ended limit " . self::PAGE, $values);
             $keys = implode(' or ', array_fill(0, count($page), '(queue = ? and job = ? and made = ?)'));
-            $deleted += $page === [] ? 0 : $this->change("$delete where ended is not null and ($keys)", array_merge(...array_map(array_values(...), $page)));
+            $bound = array_merge(...array_map(array_values(...), $page));
+            $deleted += $page === [] ? 0 : $this->change("$delete where ended is not null and ($keys)", $bound);
         } while (count($page) === self::PAGE);
         $queues = $queue === null ? $this->queues() : [$queue];
         foreach ($state === null || $state === 'gone' ? $queues : [] as $queue) {

@@ -10,6 +10,7 @@ use DateTimeInterface;
 use DelayQueue\Backoff;
 use DelayQueue\Database\Internal\Autocommit;
 use DelayQueue\Database\Internal\Dialect;
+use DelayQueue\Database\Internal\NewRows;
 use DelayQueue\Database\Internal\PdoConnection;
 use DelayQueue\Database\Internal\Row;
 use DelayQueue\Database\Internal\Table;
@@ -20,7 +21,6 @@ use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
 use DelayQueue\PayloadException;
 use DelayQueue\QueueInterface;
-use Error;
 use LogicException;
 use PDO;
 use Throwable;
@@ -57,6 +57,8 @@ final class Outbox
 
     private readonly Targets $targets;
 
+    private readonly NewRows $newRows;
+
     private ?string $source = null;
 
     /** @var array<string, array{Row, int}> rows that have not been flushed, by id, and when they were inserted, by hrtime() */
@@ -66,9 +68,6 @@ final class Outbox
 
     /** @var array<string, true> jobs whose cancellation has not been flushed, by queue and id */
     private array $cancelled = [];
-
-    /** @var array<string, string> the millisecond of the last row of an id, as row ids begin, by queue and id */
-    private array $latest = [];
 
     /**
      * @param PDO|Closure(): PDO|Connection $database the application's own connection, on which its transactions are
@@ -80,6 +79,7 @@ final class Outbox
         $this->database = PdoConnection::of($database);
         $this->table = new Table($this->database, $journal);
         $this->targets = new Targets($queues, ['connectTimeout' => self::PATIENCE, 'readTimeout' => self::PATIENCE]);
+        $this->newRows = new NewRows($this->targets, $journal);
     }
 
     /**
@@ -236,9 +236,9 @@ final class Outbox
     }
 
     /**
-     * After the commit: brings what this object has pushed and cancelled to Redis at once. It looks first which of its rows are there, so that a
-     * rollback, a savepoint, or a relay that was quicker, needs no care. Redis has a quarter of a second to answer; what fails here, the relay does, so nothing is
-     * thrown for it.
+     * After the commit: brings what this object has pushed and cancelled to Redis at once. It looks first which of its
+     * rows are there, so that a rollback, a savepoint, or a relay that was quicker, needs no care. Redis has a quarter
+     * of a second to answer; what fails here, the relay does, so nothing is thrown for it.
      *
      * @return int<0, max> jobs that are in Redis now
      *
@@ -320,47 +320,12 @@ final class Outbox
         return $this->table->size();
     }
 
-    /**
-     * @param array<string, mixed> $job the arguments of prepare() by their names
-     * @param int|null $item its position in pushMany()
-     */
+    /** @param array<string, mixed> $job as NewRows::make() */
     private function row(string $queue, array $job, string $method, ?int $item = null): Row
     {
-        $refused = static function (string $class, string $name, string $must) use ($job, $method, $item): Error {
-            $argument = $item === null ? sprintf('#%d ($%s)', 2 + array_search($name, array_keys($job), true), $name) : "#2 (\$jobs) item $item: \"$name\"";
+        $row = $this->newRows->make($queue, $job, $method, $item);
 
-            return new $class(self::class . "::$method(): Argument $argument $must");
-        };
-        if (isset($job['unique'])) {
-            throw $refused(ValueError::class, 'unique', 'must be null: the row itself arrives once');
-        }
-        if ($job['onDuplicate'] === OnDuplicate::Fail && ($method !== 'pushNow' || $this->journal)) {
-            throw $refused(ValueError::class, 'onDuplicate', 'must be OnDuplicate::Keep or Replace: when the job reaches Redis, nobody hears of a duplicate');
-        }
-        try {
-            $prepared = $this->targets->queue($queue)->prepare(...$job);
-        } catch (TypeError|ValueError $error) {
-            $isOurs = preg_match('/::prepare\(\): Argument #\d+ \(\$(\w+)\) (.*)$/sD', $error->getMessage(), $found) === 1;
-            throw $isOurs ? $refused($error::class, $found[1], $found[2]) : $error;
-        } catch (Error $error) {
-            throw !str_starts_with($error->getMessage(), 'Unknown named') ? $error : new ValueError(self::class . "::$method(): Argument #2 (\$jobs) item $item: {$error->getMessage()}", 0, $error);
-        }
-        foreach (['id' => $prepared->id, 'group' => $prepared->group] as $name => $text) {
-            preg_match('//u', (string) $text) === 1 || throw $refused(ValueError::class, $name, 'must be UTF-8, since the database stores it as text');
-        }
-        if (($job['id'] ?? null) === null) {
-            return Row::ofJob($prepared->id, $queue, $prepared);
-        }
-        $key = "$queue $prepared->id";
-        do {
-            // Two jobs of one id and one millisecond would be one in the journal.
-            $id = $this->targets->queue($queue)->prepare('')->id;
-        } while (substr($id, 0, 13) <= ($this->latest[$key] ?? ''));
-        $this->latest = (count($this->latest) < self::MOST_ROWS ? $this->latest : []);
-        $this->latest[$key] = substr($id, 0, 13);
-        $row = Row::ofJob($id, $queue, $prepared);
-
-        return isset($this->cancelled[$key]) ? $row->replacing() : $row;
+        return isset($this->cancelled["$queue $row->job"]) ? $row->replacing() : $row;
     }
 
     /** @param list<Row> $rows that flush() finds then */

@@ -36,9 +36,9 @@ final class Dump
     }
 
     /**
-     * Of each queue the limits, if they are asked for; the jobs; then the receipts of pushOnce(), but for those that a load
-     * has given, and the ids that are taken for some time. Pauses, and what is left of a rate, are never in it. The last
-     * line says that the dump is whole.
+     * Of each queue the limits, if they are asked for; the jobs; then the receipts of pushOnce(), but for those that a
+     * load has given, and the ids that are taken for some time. Pauses, and what is left of a rate, are never in it.
+     * The last line says that the dump is whole.
      *
      * @param QueueInterface|iterable<QueueInterface> $queues one, or several for one dump
      *

@@ -31,7 +31,8 @@ final class Message
 
     /**
      * From a payload of one of two shapes: {url, body}, where body is sent as JSON with its numbers as they are stored
-     * (without body: null), or {url, raw, type}, where the string raw is sent as it is (without type: application/octet-stream).
+     * (without body: null), or {url, raw, type}, where the string raw is sent as it is (without type:
+     * application/octet-stream).
      *
      * @throws Bury if it has another shape
      */

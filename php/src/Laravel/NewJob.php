@@ -8,15 +8,13 @@ use DateInterval;
 use DateTimeInterface;
 use DelayQueue;
 use DelayQueue\Internal\ExactJson;
+use DelayQueue\Internal\StartBy;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
 
 /** A payload of Laravel on its way into the queue. */
 final class NewJob
 {
-    /** The header of a job that is to be started in time. */
-    public const EXPIRES = 'dq-expires';
-
     /** Wishes that are not stored with the job: a retry of it does not ask whether its own id is taken, and has all the time. */
     private const OF_A_DISPATCH = ['unique' => 1, 'maxWait' => 1, 'expires' => 1, 'onExpiry' => 1];
 
@@ -60,9 +58,7 @@ final class NewJob
             'timeout' => $timeout,
             'unique' => $options['unique'] ?? null,
             'maxWait' => $options['maxWait'] ?? null,
-            'headers' => isset($options['expires'])
-                ? [self::EXPIRES => Job::expiry($options['expires'], self::onExpiry($options))]
-                : [],
+            'headers' => isset($options['expires']) ? self::expiry($options) : [],
             'group' => $options['group'] ?? null,
         ];
 
@@ -135,12 +131,20 @@ final class NewJob
         return ['delay' => Delay::of($this->delay, $this->queue)] + $this->parameters;
     }
 
-    /** @param array<string, mixed> $options */
-    private static function onExpiry(array $options): OnExpiry
+    /**
+     * The header of a job that must be started in time.
+     *
+     * @param array<string, mixed> $options
+     *
+     * @return array<string, string>
+     */
+    private static function expiry(array $options): array
     {
         $wish = $options['onExpiry'] ?? OnExpiry::Bury;
+        $onExpiry = $wish instanceof OnExpiry ? $wish : OnExpiry::tryFrom($wish) ?? OnExpiry::Bury;
+        $method = Identified::class . '::expiringAfter';
 
-        return $wish instanceof OnExpiry ? $wish : OnExpiry::tryFrom($wish) ?? OnExpiry::Bury;
+        return StartBy::header($options['expires'], $onExpiry, $method, 'Argument #1 ($after)');
     }
 
     /** Without a heartbeat a lease has to outlast its job. Null: the connection's. */

@@ -12,6 +12,9 @@ use DelayQueue\State as JobState;
 /** A look at a schedule: see Schedules::get(). */
 final class Schedule
 {
+    /** Seconds that a runner may be behind. */
+    private const PATIENCE = 60;
+
     /** @param array<string, mixed> $options of its jobs, as push() takes them */
     private function __construct(
         public readonly string $name,
@@ -76,6 +79,16 @@ final class Schedule
             $definition,
             $owed === [] ? [] : [...array_slice($owed, 1), $next],
         );
+    }
+
+    /**
+     * Whether a runner should have run its next moment more than a minute ago.
+     *
+     * @internal
+     */
+    public function isLate(float $now): bool
+    {
+        return !$this->paused && $this->nextAt !== null && $now - (float) $this->nextAt->format('U.u') > self::PATIENCE;
     }
 
     /**

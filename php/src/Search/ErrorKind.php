@@ -29,8 +29,8 @@ final class ErrorKind
         'HTTP' => '(?i:\bHTTP[ :]\s?[1-5]\d\d\b|\b(?:response|responded with|answered|returned|got|received)'
             . '(?: with| an?)? [45]\d\d\b(?! [a-z]+s\b))',
         'HTTP in words' => '["`\']?\b[1-5]\d\d (?:OK|Continue|Created|Accepted|No|Moved|Found|Not|Bad|Unauthorized'
-            . '|Payment|Forbidden|Method|Request|Proxy|Conflict|Gone|Length|Precondition|Payload|Content|URI|Unsupported'
-            . '|Unprocessable|Expectation|Locked|Failed|Too|Internal|Service|Gateway|Insufficient)\b'
+            . '|Payment|Forbidden|Method|Request|Proxy|Conflict|Gone|Length|Precondition|Payload|Content|URI'
+            . '|Unsupported|Unprocessable|Expectation|Locked|Failed|Too|Internal|Service|Gateway|Insufficient)\b'
             . '(?: [A-Z][\w-]+)*["`\']?|`[1-5]\d\d [^`]{1,60}`',
         'SMTP' => '\b[245]\d\d[ -][245]\.\d{1,3}\.\d{1,3}\b',
         'process' => '(?i:\bexit(?:ed)?(?: with)?(?: (?:code|status))?:? \d{1,3}\b|\bsignal ["\']?\d{1,2}\b["\']?)',

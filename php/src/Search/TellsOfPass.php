@@ -4,8 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Search;
 
-use DelayQueue\JobInfo;
-
 /**
  * The account that a search gives of its last pass.
  *
@@ -23,23 +21,12 @@ trait TellsOfPass
         return $this->walk->read ?? 0;
     }
 
-    /** The last job that the last pass was done with. */
-    public function last(): ?JobInfo
-    {
-        return $this->walk?->last;
-    }
-
-    /** Whether the last pass has ended at limit() or reading(), or with an error, so that there may be more jobs. */
-    public function isCut(): bool
-    {
-        return $this->next() !== null;
-    }
-
     /**
      * Where another pass goes on, for after(): a text that has all a pass has to know of those before, so that no job
      * is changed twice.
      *
-     * @return string|null null: the last pass has met all jobs
+     * @return string|null null: the last pass has met all jobs; else it has ended at limit() or reading(), or with an
+     *     error
      */
     public function next(): ?string
     {

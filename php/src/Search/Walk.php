@@ -35,7 +35,7 @@ final class Walk
     private int $met = 0;
 
     /** The last job that it is done with. */
-    public ?JobInfo $last = null;
+    private ?JobInfo $last = null;
 
     private readonly int $partitions;
 

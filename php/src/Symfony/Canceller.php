@@ -46,7 +46,8 @@ final class Canceller
     }
 
     /**
-     * @internal Cancels jobs of any queue on the Redis of a transport. The messages of a queue are decoded as those of the transport that has it.
+     * @internal Cancels jobs of any queue on the Redis of a transport. The messages of a queue are decoded as those of
+     *     the transport that has it.
      *
      * @return int how many there were still
      */
@@ -56,7 +57,9 @@ final class Canceller
             return $queue->cancel(...array_column($jobs, 'id'));
         }
         $transport = $this->factory->madeFor($queue->name(), $beside);
-        $names = $this->transports instanceof ServiceProviderInterface ? array_keys($this->transports->getProvidedServices()) : [];
+        $names = $this->transports instanceof ServiceProviderInterface
+            ? array_keys($this->transports->getProvidedServices())
+            : [];
         while ($transport === null && $names !== []) {
             try {
                 $this->transports->get(array_shift($names));

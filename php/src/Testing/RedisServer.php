@@ -78,8 +78,8 @@ final class RedisServer
     }
 
     /**
-     * Removes everything, scripts excepted. Clients connect anew, also those that wait: each remembers for a minute that it
-     * has entered a queue into the index.
+     * Removes everything, scripts excepted. Clients connect anew, also those that wait: each remembers for a minute
+     * that it has entered a queue into the index.
      */
     public function flush(): void
     {

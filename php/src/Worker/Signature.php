@@ -49,13 +49,17 @@ final class Signature
     {
         $function = new ReflectionFunction(Closure::fromCallable($handler));
         $takes = static fn (string $class, string $interface): callable =>
-            static fn (string $type, bool $isClass): ?string => ($isClass ? is_a($class, $type, true) : in_array($type, self::ANY, true))
-                ? null
-                : "a $interface";
-        self::check($function, 'it', $takes(Job::class, JobInterface::class), $takes($queue::class, QueueInterface::class));
-        foreach (array_slice($function->getParameters(), 0, 2) as $parameter) {
+            static function (string $type, bool $isClass) use ($class, $interface): ?string {
+                $isTaken = $isClass ? is_a($class, $type, true) : in_array($type, self::ANY, true);
+
+                return $isTaken ? null : "a $interface";
+            };
+        $given = [$takes(Job::class, JobInterface::class), $takes($queue::class, QueueInterface::class)];
+        self::check($function, 'it', ...$given);
+        foreach (array_slice($function->getParameters(), 0, count($given)) as $parameter) {
             if (!$parameter->canBePassedByValue()) {
-                throw new InvalidArgumentException("the parameter \${$parameter->getName()} of it is taken by reference");
+                $name = $parameter->getName();
+                throw new InvalidArgumentException("the parameter \$$name of it is taken by reference");
             }
         }
     }
@@ -88,8 +92,10 @@ final class Signature
         self::check($function, $what, self::params(...), self::job(...), self::queue(...));
     }
 
-    /** @param callable(string, bool): ?string ...$accepts for each argument: null if a parameter of this type takes it, else what the argument is. The
-     *        second: it is a class */
+    /**
+     * @param callable(string, bool): ?string ...$accepts for each argument: null if a parameter of this type takes it,
+     *     else what the argument is; the second: whether the type is a class
+     */
     private static function check(ReflectionFunctionAbstract $function, string $what, callable ...$accepts): void
     {
         $count = count($accepts);
@@ -98,7 +104,8 @@ final class Signature
             throw new InvalidArgumentException("$what needs $needed arguments, and gets $count");
         }
         // A closure of a magic method has none, and takes everything.
-        if ($function->isInternal() && !$function->isVariadic() && $function->getNumberOfParameters() === 1 && $count > 1) {
+        $takes = $function->isVariadic() ? $count : $function->getNumberOfParameters();
+        if ($function->isInternal() && $takes === 1 && $count > 1) {
             throw new InvalidArgumentException("$what takes 1 argument, and gets $count");
         }
         foreach ($function->getParameters() as $number => $parameter) {
@@ -121,7 +128,8 @@ final class Signature
     private static function what(callable $accept, ReflectionType $type, ReflectionParameter $parameter): ?string
     {
         if ($type instanceof ReflectionUnionType || $type instanceof ReflectionIntersectionType) {
-            $all = array_map(static fn (ReflectionType $one): ?string => self::what($accept, $one, $parameter), $type->getTypes());
+            $what = static fn (ReflectionType $one): ?string => self::what($accept, $one, $parameter);
+            $all = array_map($what, $type->getTypes());
             $wrong = array_values(array_filter($all, is_string(...)));
             $isEnough = $type instanceof ReflectionUnionType ? count($wrong) < count($all) : $wrong === [];
 

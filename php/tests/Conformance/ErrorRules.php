@@ -7,7 +7,6 @@ namespace DelayQueue\Tests\Conformance;
 use DateInterval;
 use DateTimeImmutable;
 use DelayQueue\Job;
-use DelayQueue\JobInterface;
 use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
 
@@ -96,17 +95,48 @@ trait ErrorRules
             'a sibling of some replicas' => [static fn ($q) => $q->sibling('a', ['replicas' => 2]), 'ValueError: sibling(): Option "replicas" must not be given without durability "replica"'],
             'none to kick' => [static fn ($q) => $q->kick(0), 'ValueError: kick(): Argument #1 ($max) must be greater than or equal to 1'],
             'a pause' => [static fn ($q) => $q->pause(-1), 'ValueError: pause(): Argument #1 ($for) must be greater than or equal to 0'],
-            'a negative limit' => [static fn ($q) => $q->drain('var_dump', -1), 'ValueError: drain(): Argument #2 ($limit) must be greater than or equal to 0'],
+            'a negative limit' => [
+                static fn ($q) => $q->drain('var_dump', -1),
+                'ValueError: drain(): Argument #2 ($limit) must be greater than or equal to 0',
+            ],
             ...self::wrongHandlers(),
-            'no idle time' => [static fn ($q) => $q->consume('var_dump', idleTimeout: 0), 'ValueError: consume(): Argument #2 ($idleTimeout) must be greater than 0'],
-            'a negative number of jobs' => [static fn ($q) => $q->consume('var_dump', maxJobs: -1), 'ValueError: consume(): Argument #3 ($maxJobs) must be greater than or equal to 0'],
-            'a negative time' => [static fn ($q) => $q->consume('var_dump', maxTime: -1), 'ValueError: consume(): Argument #4 ($maxTime) must be greater than or equal to 0'],
-            'an amount of memory' => [static fn ($q) => $q->consume('var_dump', memoryLimit: 'much'), 'ValueError: consume(): Argument #5 ($memoryLimit) must be a number of bytes, such as 134217728 or "128M"'],
-            'a large prefetch' => [static fn ($q) => $q->consume('var_dump', prefetch: 501), 'ValueError: consume(): Argument #7 ($prefetch) must be between 1 and 500'],
-            'no prefetch' => [static fn ($q) => $q->consume('var_dump', prefetch: 0), 'ValueError: consume(): Argument #7 ($prefetch) must be between 1 and 500'],
-            'a handler timeout' => [static fn ($q) => $q->consume('var_dump', timeout: -1), 'ValueError: consume(): Argument #8 ($timeout) must be greater than or equal to 0'],
-            'a shutdown timeout' => [static fn ($q) => $q->consume('var_dump', shutdownTimeout: -1), 'ValueError: consume(): Argument #12 ($shutdownTimeout) must be greater than or equal to 0'],
-            'a shutdown timeout beyond a hundred years' => [static fn ($q) => $q->consume('var_dump', shutdownTimeout: 3_200_000_000), 'ValueError: consume(): Argument #12 ($shutdownTimeout) must be at most 100 years'],
+            'no idle time' => [
+                static fn ($q) => $q->consume('var_dump', idleTimeout: 0),
+                'ValueError: consume(): Argument #2 ($idleTimeout) must be greater than 0',
+            ],
+            'a negative number of jobs' => [
+                static fn ($q) => $q->consume('var_dump', maxJobs: -1),
+                'ValueError: consume(): Argument #3 ($maxJobs) must be greater than or equal to 0',
+            ],
+            'a negative time' => [
+                static fn ($q) => $q->consume('var_dump', maxTime: -1),
+                'ValueError: consume(): Argument #4 ($maxTime) must be greater than or equal to 0',
+            ],
+            'an amount of memory' => [
+                static fn ($q) => $q->consume('var_dump', memoryLimit: 'much'),
+                'ValueError: consume(): Argument #5 ($memoryLimit) must be a number of bytes, '
+                    . 'such as 134217728 or "128M"',
+            ],
+            'a large prefetch' => [
+                static fn ($q) => $q->consume('var_dump', prefetch: 501),
+                'ValueError: consume(): Argument #7 ($prefetch) must be between 1 and 500',
+            ],
+            'no prefetch' => [
+                static fn ($q) => $q->consume('var_dump', prefetch: 0),
+                'ValueError: consume(): Argument #7 ($prefetch) must be between 1 and 500',
+            ],
+            'a handler timeout' => [
+                static fn ($q) => $q->consume('var_dump', timeout: -1),
+                'ValueError: consume(): Argument #8 ($timeout) must be greater than or equal to 0',
+            ],
+            'a shutdown timeout' => [
+                static fn ($q) => $q->consume('var_dump', shutdownTimeout: -1),
+                'ValueError: consume(): Argument #12 ($shutdownTimeout) must be greater than or equal to 0',
+            ],
+            'a shutdown timeout beyond a hundred years' => [
+                static fn ($q) => $q->consume('var_dump', shutdownTimeout: 3_200_000_000),
+                'ValueError: consume(): Argument #12 ($shutdownTimeout) must be at most 100 years',
+            ],
         ];
     }
 
@@ -129,14 +159,29 @@ trait ErrorRules
             'of a union without a job' => [static fn (int|string $x) => 1, "the parameter string|int \$x of it $a"],
             'of another class' => [static fn (\ArrayObject $x) => 1, "the parameter ArrayObject \$x of it $a"],
             'of a class that is not there' => [static fn (\Jobb $x) => 1, "the parameter Jobb \$x of it $a"],
-            'of more than a job' => [static fn (Job&\Iterator $x) => 1, "the parameter DelayQueue\Job&Iterator \$x of it $a"],
-            'of a queue alone' => [static fn (QueueInterface $x) => 1, "the parameter DelayQueue\QueueInterface \$x of it $a"],
+            'of more than a job' => [
+                static fn (Job&\Iterator $x) => 1,
+                "the parameter DelayQueue\Job&Iterator \$x of it $a",
+            ],
+            'of a queue alone' => [
+                static fn (QueueInterface $x) => 1,
+                "the parameter DelayQueue\QueueInterface \$x of it $a",
+            ],
             'of its own class' => [[$magic, 'handle'], "the parameter self \$job of it $a"],
             'of its own class, as a closure' => [$magic->handle(...), "the parameter self \$job of it $a"],
-            'with another second argument' => [$magic, 'the parameter self|string|null $queue of it gets a DelayQueue\QueueInterface'],
-            'of jobs alone' => [static fn (Job ...$jobs) => 1, 'the parameter DelayQueue\Job $jobs of it gets a DelayQueue\QueueInterface'],
+            'with another second argument' => [
+                $magic,
+                'the parameter self|string|null $queue of it gets a DelayQueue\QueueInterface',
+            ],
+            'of jobs alone' => [
+                static fn (Job ...$jobs) => 1,
+                'the parameter DelayQueue\Job $jobs of it gets a DelayQueue\QueueInterface',
+            ],
             'by reference' => [static fn (&$job) => 1, 'the parameter $job of it is taken by reference'],
-            'of a queue by reference' => [static fn ($job, &$queue) => 1, 'the parameter $queue of it is taken by reference'],
+            'of a queue by reference' => [
+                static fn ($job, &$queue) => 1,
+                'the parameter $queue of it is taken by reference',
+            ],
             'of three arguments' => [static fn ($job, $queue, $more) => 1, 'it needs 3 arguments, and gets 2'],
             'of PHP' => ['trim', "the parameter string \$string of it $a"],
             'of PHP, with one parameter' => [is_object(...), 'it takes 1 argument, and gets 2'],
@@ -151,25 +196,7 @@ trait ErrorRules
 
     public function testAHandlerThatTakesAJobIsTaken(): void
     {
-        $queue = $this->queue();
-        $magic = new class () {
-            public function __call(string $name, array $arguments): mixed
-            {
-                return null;
-            }
-        };
-        $handlers = [
-            static fn () => 1,
-            static fn ($job) => 1,
-            static fn (?JobInterface $job, ?QueueInterface $queue) => 1,
-            static fn (Job|string $job, object $queue) => 1,
-            static fn (JobInterface&Job $job) => 1,
-            static fn (mixed ...$all) => 1,
-            static fn ($job, \Countable $queue) => 1,
-            static fn (Job $job, QueueInterface $queue, int $more = 1, string ...$others) => 1,
-            [$magic, 'anything'],
-            $magic->anything(...),
-        ];
+        [$queue, $handlers] = [$this->queue(), Handlers::takingJobs()];
         foreach ($handlers as $handler) {
             $queue->push(1);
             $this->assertSame(1, $queue->drain($handler));

@@ -56,7 +56,11 @@ trait LookingRules
             $this->assertSame(array_slice($all, $at + 2, 2), $names($queue->list($state, 1, 2, $queue->peek($job->id))));
             $queue->cancel($job->id);
             $this->assertSame(array_slice($all, $at + 1), $names($queue->list($state, after: $job)), "behind $job->id, which is gone");
-            $this->assertSame(array_slice($all, $at + 1), $names($queue->list($state, after: $job->place())), "behind the place of $job->id");
+            $this->assertSame(
+                array_slice($all, $at + 1),
+                $names($queue->list($state, after: $job->place())),
+                "behind the place of $job->id",
+            );
         }
     }
 
@@ -88,16 +92,26 @@ trait LookingRules
 
         foreach ([-1, PHP_INT_MIN] as $negative) {
             $wrong = [
-                'list(): Argument #2 ($offset) must be greater than or equal to 0' => static fn () => $queue->list(State::Ready, $negative),
-                'list(): Argument #3 ($limit) must be greater than or equal to 1' => static fn () => $queue->list(State::Ready, 0, $negative),
-                'groups(): Argument #1 ($limit) must be greater than or equal to 1' => static fn () => $queue->groups($negative),
-                'receipts(): Argument #3 ($limit) must be greater than or equal to 1' => static fn () => $queue->receipts(limit: $negative),
-                'kick(): Argument #1 ($max) must be greater than or equal to 1' => static fn () => $queue->kick($negative),
-                'reserveMany(): Argument #1 ($max) must be greater than or equal to 1' => static fn () => $queue->reserveMany($negative),
-                'consumer(): Argument #2 ($limit) must be greater than or equal to 1' => static fn () => $queue->consumer(limit: $negative),
-                'drain(): Argument #2 ($limit) must be greater than or equal to 0' => static fn () => $queue->drain(static fn () => null, $negative),
-                'consume(): Argument #3 ($maxJobs) must be greater than or equal to 0' => static fn () => $queue->consume(static fn () => null, maxJobs: $negative),
-                'consume(): Argument #7 ($prefetch) must be between 1 and 500' => static fn () => $queue->consume(static fn () => null, prefetch: $negative),
+                'list(): Argument #2 ($offset) must be greater than or equal to 0' =>
+                    static fn () => $queue->list(State::Ready, $negative),
+                'list(): Argument #3 ($limit) must be greater than or equal to 1' =>
+                    static fn () => $queue->list(State::Ready, 0, $negative),
+                'groups(): Argument #1 ($limit) must be greater than or equal to 1' =>
+                    static fn () => $queue->groups($negative),
+                'receipts(): Argument #3 ($limit) must be greater than or equal to 1' =>
+                    static fn () => $queue->receipts(limit: $negative),
+                'kick(): Argument #1 ($max) must be greater than or equal to 1' =>
+                    static fn () => $queue->kick($negative),
+                'reserveMany(): Argument #1 ($max) must be greater than or equal to 1' =>
+                    static fn () => $queue->reserveMany($negative),
+                'consumer(): Argument #2 ($limit) must be greater than or equal to 1' =>
+                    static fn () => $queue->consumer(limit: $negative),
+                'drain(): Argument #2 ($limit) must be greater than or equal to 0' =>
+                    static fn () => $queue->drain(static fn () => null, $negative),
+                'consume(): Argument #3 ($maxJobs) must be greater than or equal to 0' =>
+                    static fn () => $queue->consume(static fn () => null, maxJobs: $negative),
+                'consume(): Argument #7 ($prefetch) must be between 1 and 500' =>
+                    static fn () => $queue->consume(static fn () => null, prefetch: $negative),
             ];
             foreach ($wrong as $message => $call) {
                 $this->assertSame("ValueError: $message", self::thrown($call));

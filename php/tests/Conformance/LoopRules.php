@@ -219,7 +219,8 @@ trait LoopRules
     {
         $queue = $this->queue();
         $queue->push('outer', id: 'outer', priority: 0);
-        $queue->pushMany([['id' => 'a', 'payload' => 'a', 'maxAttempts' => 1], ['id' => 'b', 'payload' => 'b', 'maxAttempts' => 1]]);
+        $job = static fn (string $id): array => ['id' => $id, 'payload' => $id, 'maxAttempts' => 1];
+        $queue->pushMany([$job('a'), $job('b')]);
         $thrown = null;
         $queue->drain(static function (Job $outer, QueueInterface $queue) use (&$thrown): void {
             try {
@@ -235,6 +236,9 @@ trait LoopRules
         $this->assertInstanceOf(LeaseLostException::class, $thrown);
         $this->assertStringContainsString("'outer'", $thrown->getMessage());
         $jobs = array_map($queue->peek(...), ['a', 'b']);
-        $this->assertSame([[State::Ready, 0], [State::Ready, 0]], array_map(static fn ($job): array => [$job->state, $job->attempts], $jobs));
+        $this->assertSame(
+            [[State::Ready, 0], [State::Ready, 0]],
+            array_map(static fn ($job): array => [$job->state, $job->attempts], $jobs),
+        );
     }
 }

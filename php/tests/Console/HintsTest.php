@@ -11,7 +11,9 @@ use Symfony\Component\Console\Application as SymfonyApplication;
 use Symfony\Component\Console\Input\ArgvInput;
 use Symfony\Component\Console\Output\BufferedOutput;
 
-/** Messages of the command line about mistyped names, changes, and lists of nothing; without a process for each command. */
+/**
+ * Messages of the command line about mistyped names, changes, and lists of nothing; without a process for each command.
+ */
 final class HintsTest extends TestCase
 {
     use InteractsWithDelayQueue;
@@ -36,13 +38,17 @@ final class HintsTest extends TestCase
             'schedules:remove a',
         ];
         foreach ($commands as $command) {
-            $this->assertSays(2, "delayqueue: there is no queue oders; did you mean orders?\n", "$command --queue=oders");
+            $this->assertRefused('there is no queue oders; did you mean orders?', "$command --queue=oders");
         }
-        $this->assertSays(2, "delayqueue: there is no queue zzzzzz; there are mails, orders\n", 'list --queue=zzzzzz');
-        $this->assertSays(2, "delayqueue: there is no queue default; there are mails, orders: --queue names one\n", 'list');
-        $this->assertSays(2, "delayqueue: there is no queue like nope*; there are mails, orders\n", 'stats nope*');
-        $this->assertSays(2, "delayqueue: there is no queue like nope?; there are mails, orders\n", 'stats mails nope?');
-        $this->assertSays(0, "there is no queue like nope*; there are mails, orders\n[]\n", 'stats nope* --format=json');
+        $this->assertRefused('there is no queue zzzzzz; there are mails, orders', 'list --queue=zzzzzz');
+        $this->assertRefused('there is no queue default; there are mails, orders: --queue names one', 'list');
+        $this->assertRefused('there is no queue like nope*; there are mails, orders', 'stats nope*');
+        $this->assertRefused('there is no queue like nope?; there are mails, orders', 'stats mails nope?');
+        $this->assertSays(
+            0,
+            "there is no queue like nope*; there are mails, orders\n[]\n",
+            'stats nope* --format=json',
+        );
         $this->assertSame(0, $this->says('doctor')[0], 'it is about the server');
     }
 
@@ -54,10 +60,18 @@ final class HintsTest extends TestCase
             'workers:foo' => 'workers', 'RETRY' => 'kick',
         ];
         foreach ($meant as $command => $name) {
-            $this->assertSaysLike(2, "/^delayqueue: Command \"$command\" is not defined\\. Did you mean .*\\? $name\\b/", $command);
+            $this->assertSaysLike(
+                2,
+                "/^delayqueue: Command \"$command\" is not defined\\. Did you mean .*\\? $name\\b/",
+                $command,
+            );
         }
-        $this->assertSays(2, "delayqueue: Command \"nonsense\" is not defined. delayqueue alone lists all\n", 'nonsense');
-        $this->assertSaysLike(2, '/^delayqueue: Command "sched" is ambiguous: schedules, schedules:show, .*:remove$/', 'sched');
+        $this->assertRefused("Command \"nonsense\" is not defined. delayqueue alone lists all", 'nonsense');
+        $this->assertSaysLike(
+            2,
+            '/^delayqueue: Command "sched" is ambiguous: schedules, schedules:show, .*:remove$/',
+            'sched',
+        );
         $this->assertSaysLike(2, '/missing: "id"\); delayqueue show --help says more$/', 'show');
         $this->assertSaysLike(2, '/^delayqueue: there is no state failed; did you mean buried\?$/', 'list failed');
         $this->assertSaysLike(2, '/there is no state orders: .*; --queue names a queue$/', 'list orders');
@@ -65,18 +79,18 @@ final class HintsTest extends TestCase
 
     public function testWhatIsNoMomentNoPortAndNoFileOfSchedulesIsRefused(): void
     {
-        $this->assertSays(2, "delayqueue: --at=x is not a moment\n", 'push 1 --at=x');
-        $this->assertSays(2, "delayqueue: --expires=EST is neither a duration nor a moment\n", 'push 1 --expires=EST');
+        $this->assertRefused('--at=x is not a moment', 'push 1 --at=x');
+        $this->assertRefused('--expires=EST is neither a duration nor a moment', 'push 1 --expires=EST');
         $this->assertCount(0, $this->delayQueue());
         $words = "its option 'prefx' is unknown; give it by --prefix";
-        $this->assertSays(2, "delayqueue: dsn must be a valid DSN, $words\n", 'stats --dsn=redis://h?prefx=a');
+        $this->assertRefused("dsn must be a valid DSN, $words", 'stats --dsn=redis://h?prefx=a');
         $this->assertSame(0, $this->says('push 1 --at=now')[0]);
         $folder = '--dir=' . sys_get_temp_dir() . '/delayqueue-' . getmypid();
-        $this->assertSays(2, "delayqueue: --port must be a whole number from 0 to 65535\n", "serve $folder --port=99999");
+        $this->assertRefused('--port must be a whole number from 0 to 65535', "serve $folder --port=99999");
         @rmdir(substr($folder, strlen('--dir=')));
         $text = dirname(__DIR__, 3) . '/README.md';
         ob_start();
-        $this->assertSays(2, "delayqueue: $text is not PHP, and the name of a file of JSON ends in .json\n", "schedules:set $text");
+        $this->assertRefused("$text is not PHP, and the name of a file of JSON ends in .json", "schedules:set $text");
         $this->assertSame('', ob_get_clean(), 'PHP prints such a file');
     }
 
@@ -147,10 +161,16 @@ final class HintsTest extends TestCase
             '--offset=' . PHP_INT_MAX => [],
         ];
         foreach ($lists as $options => $ids) {
-            [$code, $json] = $this->says("list $options --format=json" . ($options === '--all' ? '' : ' --queue=orders'));
+            [$code, $json] = $this->says(
+                "list $options --format=json" . ($options === '--all' ? '' : ' --queue=orders'),
+            );
             $this->assertSame([0, $ids], [$code, array_column(json_decode($json, true), 'id')], $options);
         }
-        $this->assertSaysLike(0, '/^id +state +group .*\nlater +delayed .*\n.*\n.*\nburied +buried .*$/', 'list --queue=orders');
+        $this->assertSaysLike(
+            0,
+            '/^id +state +group .*\nlater +delayed .*\n.*\n.*\nburied +buried .*$/',
+            'list --queue=orders',
+        );
         $this->assertSaysLike(0, '/\n2 of 4; go on with --after=\S+$/', 'list --queue=orders --limit=2');
         $this->assertSame('held', $held->id);
     }
@@ -159,7 +179,11 @@ final class HintsTest extends TestCase
     {
         foreach (['metrics --listen', 'dashboard --listen', 'work handler.php --metrics'] as $command) {
             $option = strrchr($command, ' ');
-            $this->assertSaysLike(2, "/^delayqueue:$option must be an address and a port, such as \\S+, not 127\\.0\\.0\\.1:99999\$/", "$command=127.0.0.1:99999");
+            $this->assertSaysLike(
+                2,
+                "/^delayqueue:$option must be an address and a port, such as \\S+, not 127\\.0\\.0\\.1:99999\$/",
+                "$command=127.0.0.1:99999",
+            );
         }
     }
 
@@ -177,7 +201,7 @@ final class HintsTest extends TestCase
         ];
         foreach ($lines as $line => $values) {
             $words = explode(' ', $line);
-            $inputs = implode(' ', array_map(static fn (string $word): string => "-i$word", array_filter(['delayqueue', ...$words], strlen(...))));
+            $inputs = '-idelayqueue -i' . implode(' -i', array_filter($words, strlen(...)));
             $this->assertSays(0, $values, '_complete -sbash -S1 -c' . count($words) . " $inputs");
         }
         $this->assertSaysLike(0, '/^stats$/m', '_complete -sbash -S1 -c1 -idelayqueue -ista');
@@ -190,7 +214,8 @@ final class HintsTest extends TestCase
     private function says(string $command): array
     {
         $output = new BufferedOutput();
-        $code = (new Application())->answer(new ArgvInput(['delayqueue', ...array_filter(explode(' ', $command), strlen(...))]), $output);
+        $words = array_filter(explode(' ', $command), strlen(...));
+        $code = (new Application())->answer(new ArgvInput(['delayqueue', ...$words]), $output);
 
         return [$code, $output->fetch()];
     }
@@ -198,6 +223,11 @@ final class HintsTest extends TestCase
     private function assertSays(int $code, string $words, string $command): void
     {
         $this->assertSame([$code, $words], $this->says($command), $command);
+    }
+
+    private function assertRefused(string $why, string $command): void
+    {
+        $this->assertSays(2, "delayqueue: $why\n", $command);
     }
 
     private function assertSaysLike(int $code, string $pattern, string $command): void

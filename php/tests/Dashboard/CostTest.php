@@ -22,8 +22,8 @@ final class CostTest extends TestCase
     private const REQUESTS = 60;
 
     /**
-     * Three for each of 50 queues: its numbers, its workers, its partitions; or as many for the health of a dozen. The list of queues comes in pages of
-     * 1,000 names.
+     * Three for each of 50 queues: its numbers, its workers, its partitions; or as many for the health of a dozen. The
+     * list of queues comes in pages of 1,000 names.
      */
     private const REQUESTS_OF_MANY_QUEUES = 3 * 50 + self::QUEUES / 1_000 + 5;
 
@@ -35,7 +35,8 @@ final class CostTest extends TestCase
         $this->seed();
         $large = ['queue' => 'q00000'];
         $pages = [
-            ['/', []], ['/', ['from' => 'q05000']], ['/', ['name' => 'q0*']], ['/', ['look' => '1', 'from' => 'q09950']],
+            ['/', []], ['/', ['from' => 'q05000']], ['/', ['name' => 'q0*']],
+            ['/', ['look' => '1', 'from' => 'q09950']],
             ['/queue', $large + ['state' => 'delayed', 'range' => 'minute']], ['/queue', $large + ['state' => 'delayed', 'text' => 'is nowhere']],
             ['/queue', $large + ['state' => 'buried']], ['/errors', $large], ['/groups', $large], ['/job', $large + ['id' => 'one']],
             ['/schedules', []], ['/workers', []], ['/health', []], ['/health', ['after' => 'q05000']],
@@ -44,7 +45,11 @@ final class CostTest extends TestCase
             $name = "$path " . json_encode($query);
             $costs = array_map(fn (): array => $this->cost($path, $query), range(1, 10));
             $most = self::CALLS_OF_STATS / 20 * min(array_map($this->costOfTwentyStats(...), range(1, 5)));
-            $this->assertLessThanOrEqual(in_array($path, ['/', '/health'], true) ? self::REQUESTS_OF_MANY_QUEUES : self::REQUESTS, min(array_column($costs, 0)), $name);
+            $this->assertLessThanOrEqual(
+                in_array($path, ['/', '/health'], true) ? self::REQUESTS_OF_MANY_QUEUES : self::REQUESTS,
+                min(array_column($costs, 0)),
+                $name,
+            );
             // Of several runs the best one: others use this machine, too.
             $this->assertLessThanOrEqual($most, min(array_column($costs, 1)), $name);
         }
@@ -74,9 +79,13 @@ final class CostTest extends TestCase
             }
         })());
         $values = ['', '-1', '0', '1e9', '99999999999999999999', str_repeat('a', 100_000), "\xFF\0", "\u{202E}", '../../etc/passwd', ['array'], '%', '<b>'];
-        $names = ['queue', 'state', 'after', 'from', 'range', 'name', 'look', 'tag', 'header', 'text', 'error', 'kind', 'id', 'told', 'done', 'total', 'read', 'contains'];
+        $names = [
+            'queue', 'state', 'after', 'from', 'range', 'name', 'look', 'tag', 'header', 'text', 'error', 'kind', 'id',
+            'told', 'done', 'total', 'read', 'contains',
+        ];
         $handler = new Handler($queue, static fn (): Access => Access::Write);
-        foreach (['/', '/queue', '/job', '/errors', '/groups', '/schedules', '/workers', '/health', '/journal'] as $path) {
+        $paths = ['/', '/queue', '/job', '/errors', '/groups', '/schedules', '/workers', '/health', '/journal'];
+        foreach ($paths as $path) {
             foreach ($values as $value) {
                 foreach ([['queue' => 'q', 'state' => 'delayed'], ['queue' => 'q'], []] as $rest) {
                     $page = $handler->handle(new Request('GET', $path, $rest + array_fill_keys($names, $value)));

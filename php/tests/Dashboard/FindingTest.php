@@ -27,7 +27,12 @@ final class FindingTest extends DashboardCase
         $this->delayQueue('q051')->push(1); // nobody works on it
         $get = fn (array $query): string => $this->handler()->handle(new Request('GET', '/', $query))->body;
         $this->assertStringContainsString('href="/?look=1"', $get([]));
-        foreach ([[[], 'q007', '50 of 120', 'look=1&amp;from=q050'], [['from' => 'q050'], 'q051', '100 of 120', 'look=1&amp;from=q100'], [['from' => 'q100'], 'q110', '120 of 120', 'All queues']] as [$query, $name, $far, $on]) {
+        $pages = [
+            [[], 'q007', '50 of 120', 'look=1&amp;from=q050'],
+            [['from' => 'q050'], 'q051', '100 of 120', 'look=1&amp;from=q100'],
+            [['from' => 'q100'], 'q110', '120 of 120', 'All queues'],
+        ];
+        foreach ($pages as [$query, $name, $far, $on]) {
             $page = $get(['look' => '1'] + $query);
             $this->assertSame(1, preg_match_all('~<tr><td><a href="/queue\?queue=(q\d+)"~', $page, $found));
             $this->assertSame([$name], $found[1]);
@@ -42,14 +47,19 @@ final class FindingTest extends DashboardCase
         $queue = $this->delayQueue(options: ['maxAttempts' => 1]);
         foreach (['ready', 'delayed', 'buried'] as $state) {
             $queue->purge();
-            $job = static fn (int $n): array => ['payload' => $n, 'id' => "p$n", 'delay' => $state === 'delayed' ? 60 : 0];
+            $delay = $state === 'delayed' ? 60 : 0;
+            $job = static fn (int $n): array => ['payload' => $n, 'id' => "p$n", 'delay' => $delay];
             $queue->pushMany(array_map($job, range(0, 199)));
             $state === 'buried' && $queue->drain(static fn () => throw new RuntimeException('no'));
             [$first, $next] = $this->idsOf(['queue' => $queue->name(), 'state' => $state]);
             [$second] = $this->idsOf(['after' => $next, 'queue' => $queue->name(), 'state' => $state]);
             $this->assertSame([50, 50, []], [count($first), count($second), array_intersect($first, $second)], $state);
             $queue->cancel($first[49], ...array_slice($first, 0, 20));
-            $this->assertSame($second, $this->idsOf(['after' => $next, 'queue' => $queue->name(), 'state' => $state])[0], $state);
+            $this->assertSame(
+                $second,
+                $this->idsOf(['after' => $next, 'queue' => $queue->name(), 'state' => $state])[0],
+                $state,
+            );
             $queue->cancel(...$first, ...$second);
             $third = $this->idsOf(['after' => $next, 'queue' => $queue->name(), 'state' => $state])[0];
             $this->assertSame([50, []], [count($third), array_intersect($third, $first, $second)], $state);
@@ -114,7 +124,10 @@ final class FindingTest extends DashboardCase
         $errors = $this->handler()->handle(new Request('GET', '/errors', ['queue' => $name]))->body;
         $this->assertSame(2, substr_count($errors, ': timeout after #</bdi>'));
         $do = fn (string $action, array $form): string => $this->handler()->handle($this->change("/found/$action", $form + ['queue' => $name]))->headers['location'] ?? 'none';
-        $this->assertStringEndsWith('change=kick&done=1&left=0&told=found', $do('kick', ['state' => 'buried', 'error' => 'x: timeout']));
+        $this->assertStringEndsWith(
+            'change=kick&done=1&left=0&told=found',
+            $do('kick', ['state' => 'buried', 'error' => 'x: timeout']),
+        );
         $this->assertSame([State::Ready, State::Buried], [$queue->peek('a')->state, $queue->peek('b')->state]);
         $do('reschedule', ['state' => 'delayed', 'delay' => '4h', 'text' => 'z']);
         $this->assertEqualsWithDelta($queue->now() + 4 * 3600, $queue->peek('c')->dueAt, 60);

@@ -144,8 +144,18 @@ final class HandlerTest extends DashboardCase
         $queue->push("\u{202E}live", id: "rtl\u{202E}live");
         $queue->push(str_repeat('x', 1_000_000), id: 'long');
         $queue->reserveJob($evil)->fail(new RuntimeException($evil));
-        foreach ([['/queue', ['state' => 'buried']], ['/queue', ['state' => 'ready']], ['/job', ['id' => $evil]], ['/job', ['id' => "rtl\u{202E}live"]], ['/job', ['id' => 'long']], ['/job', ['id' => $evil . '!']],
-            ['/queue', ['state' => $evil, 'range' => $evil, 'after' => $queue->peek($evil)->place()]], ['/', ['name' => $evil]], ['/workers', ['queue' => $queue->name(), 'told' => $evil]]] as [$path, $query]) {
+        $pages = [
+            ['/queue', ['state' => 'buried']],
+            ['/queue', ['state' => 'ready']],
+            ['/job', ['id' => $evil]],
+            ['/job', ['id' => "rtl\u{202E}live"]],
+            ['/job', ['id' => 'long']],
+            ['/job', ['id' => $evil . '!']],
+            ['/queue', ['state' => $evil, 'range' => $evil, 'after' => $queue->peek($evil)->place()]],
+            ['/', ['name' => $evil]],
+            ['/workers', ['queue' => $queue->name(), 'told' => $evil]],
+        ];
+        foreach ($pages as [$path, $query]) {
             $page = $this->handler()->handle(new Request('GET', $path, $query + ['queue' => $queue->name()]));
             $this->assertSame(200, $page->status, $path . $page->body);
             $this->assertStringNotContainsString('<script>a', $page->body);

@@ -57,7 +57,10 @@ final class ManyJobsTest extends DashboardCase
         $job = static fn (int $n): array
             => ['payload' => $n, 'delay' => 60 + $n, 'headers' => $n % 3 === 0 ? Tags::of('third') : []];
         $queue->pushMany(array_map($job, range(0, self::JOBS)));
-        [, $last] = $this->inSteps('/found/cancel', ['queue' => $queue->name(), 'state' => 'delayed', 'tag' => 'third']);
+        [, $last] = $this->inSteps(
+            '/found/cancel',
+            ['queue' => $queue->name(), 'state' => 'delayed', 'tag' => 'third'],
+        );
         $this->assertSame(['351', 'third', 700], [$last['done'], $last['tag'], $queue->count()]);
     }
 
@@ -105,7 +108,9 @@ final class ManyJobsTest extends DashboardCase
     public function testEachStepIsGuarded(): void
     {
         $queue = $this->delayQueue();
-        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'delay' => 60], range(0, self::JOBS)));
+        $queue->pushMany(
+            array_map(static fn (int $n): array => ['payload' => $n, 'delay' => 60], range(0, self::JOBS)),
+        );
         $form = ['queue' => $queue->name(), 'state' => 'delayed'];
         $form = self::form($this->handler()->handle($this->change('/found/cancel', $form)));
         $left = $queue->count();

@@ -43,8 +43,10 @@ final class PlacesTest extends DashboardCase
             'spread' => static fn (DelayQueue $queue) => $queue->sibling('spread', ['partitions' => 4])->push(1),
             'paused' => static fn (DelayQueue $queue) => $queue->pause(),
             'limited' => static fn (DelayQueue $queue) => $queue->limitQueue(concurrency: 1),
-            'limits-of-a-group' => static fn (DelayQueue $queue) => $queue->limitGroups('g', new GroupLimits(concurrency: 1)),
-            'received' => static fn (DelayQueue $queue) => [$queue->pushOnce([$once]), $queue->purge(), $queue->forget()],
+            'limits-of-a-group' =>
+                static fn (DelayQueue $queue) => $queue->limitGroups('g', new GroupLimits(concurrency: 1)),
+            'received' =>
+                static fn (DelayQueue $queue) => [$queue->pushOnce([$once]), $queue->purge(), $queue->forget()],
             'forgotten' => static fn (DelayQueue $queue) => [$queue->push(1, delay: '1h'), $queue->forget()],
         ];
         foreach ($known as $name => $make) {

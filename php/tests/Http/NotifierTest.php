@@ -53,7 +53,8 @@ final class NotifierTest extends TestCase
 
     public function testNumbersOfABodyStayAsTheyAreStored(): void
     {
-        $body = '{"id":12345678901234567890,"price":1.10,"far":1e400,"zero":-0,"none":{},"list":[],"text":"1.10 \\" 12345678901234567890"}';
+        $body = '{"id":12345678901234567890,"price":1.10,"far":1e400,"zero":-0,"none":{},"list":[],'
+            . '"text":"1.10 \\" 12345678901234567890"}';
         $payload = '{"url":' . json_encode($this->url()) . ',"body":' . $body . '}';
         $this->queue->sibling('notify', ['format' => 'raw'])->push($payload);
 

@@ -5,11 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Laravel;
 
 use Closure;
-use DelayQueue\Dashboard\Access;
-use DelayQueue\Dashboard\Handler;
-use DelayQueue\Dashboard\Request;
 use DelayQueue\DuplicateJobException;
-use DelayQueue\JobInfo;
 use DelayQueue\Laravel\Facades\DelayQueue;
 use DelayQueue\Laravel\JobExpiredException;
 use DelayQueue\OnDuplicate;
@@ -17,7 +13,6 @@ use DelayQueue\OnExpiry;
 use DelayQueue\PayloadException;
 use DelayQueue\QueueFullException;
 use DelayQueue\RateLimited;
-use DelayQueue\State;
 use DelayQueue\Tests\Laravel\Support\Customer;
 use DelayQueue\Tests\Laravel\Support\CustomerDeed;
 use DelayQueue\Tests\Laravel\Support\CustomerDuty;
@@ -25,6 +20,7 @@ use DelayQueue\Tests\Laravel\Support\Deed;
 use DelayQueue\Tests\Laravel\Support\LaravelTestCase;
 use DelayQueue\Tests\Laravel\Support\Told;
 use DelayQueue\Tests\Laravel\Support\UniqueDeed;
+use DelayQueue\Tests\Laravel\Support\UniqueLocks;
 use DelayQueue\Tests\Laravel\Support\UntilProcessingDeed;
 use Illuminate\Database\Schema\Blueprint;
 use Illuminate\Queue\Events\JobFailed;
@@ -36,6 +32,8 @@ use ValueError;
 /** Jobs that end without their handler: their lock is released, their batch counts them, their chain calls catch(). */
 final class EndsTest extends LaravelTestCase
 {
+    use UniqueLocks;
+
     /** @return array<string, array{string}> */
     public static function workers(): array
     {
@@ -68,7 +66,7 @@ final class EndsTest extends LaravelTestCase
         Deed::dispatch('waits')->delay(60)->identifiedBy('taken');
         $refused = (new Deed('two'))->identifiedBy('taken');
         Bus::chain([new Deed('one'), $refused, new Deed('three')])->catch(new Told('catch'))->dispatch();
-        $this->work('queue:work');
+        $this->workUntilEmpty('queue:work');
         $this->assertSame([1, 0], [$this->lines('/^begin one/'), $this->lines('/^failed/')]);
         $this->assertSame(1, $this->lines("/^told catch .*'taken'/"));
         $this->assertSame([0, 1], [$this->app['db']->table('failed_jobs')->count(), $this->queue()->size()]);
@@ -147,7 +145,7 @@ final class EndsTest extends LaravelTestCase
         $batch = Bus::batch([(new Deed('member'))->expiringAfter(60)])->catch(new Told('catch'))->dispatch();
         Bus::chain([(new Deed('first'))->expiringAfter(60), new Deed('second')])->catch(new Told('catch'))->dispatch();
         $this->travel(61);
-        $this->work($worker);
+        $this->workUntilEmpty($worker);
         $this->assertSame(3, $this->lines('/^failed (late|member|first) .* was not started in time/'));
         $this->assertSame(0, $this->lines('/^begin/'));
         $this->assertSame(2, $this->lines('/^told catch .*was not started in time/'), 'of the batch and of the chain');
@@ -158,7 +156,7 @@ final class EndsTest extends LaravelTestCase
         $this->assertSame(1, $batch->fresh()->failedJobs);
         $this->artisan('queue:retry', ['id' => ['all']]);
         $this->travel(600);
-        $this->work($worker);
+        $this->workUntilEmpty($worker);
         $this->assertSame(3, $this->lines('/^end (late|member|first) /'), 'a retry has all the time');
     }
 
@@ -170,7 +168,7 @@ final class EndsTest extends LaravelTestCase
         $member = (new Deed('member'))->expiringAfter('1m', OnExpiry::Drop);
         $batch = Bus::batch([$member])->then(new Told('then'))->dispatch();
         $this->travel(61);
-        $this->work($worker);
+        $this->workUntilEmpty($worker);
         $this->assertUnlocked('late');
         $this->assertTrue($batch->fresh()->finished());
         $this->assertSame(1, $this->lines('/^told then/'));
@@ -217,7 +215,7 @@ final class EndsTest extends LaravelTestCase
         $duties = Bus::batch([new CustomerDuty($customer)])->allowFailures()->dispatch();
         CustomerDuty::dispatch($customer);
         $customer->delete();
-        $this->work($worker);
+        $this->workUntilEmpty($worker);
         $this->assertSame([true, 0], [$batch->fresh()->finished(), $batch->fresh()->pendingJobs]);
         $this->assertSame(1, $duties->fresh()->failedJobs);
         foreach ([CustomerDeed::class, CustomerDuty::class] as $class) {
@@ -226,104 +224,12 @@ final class EndsTest extends LaravelTestCase
         }
     }
 
-    /** @dataProvider everyWayToRemove */
-    #[DataProvider('everyWayToRemove')]
-    public function testARemovedJobReleasesItsLockAndItsLinksCountInTheirBatch(Closure $remove): void
-    {
-        $job = static fn (Deed $job, string $id): Deed => $job->onQueue('some')->identifiedBy($id)->delay(60);
-        $unique = new UniqueDeed('unique');
-        $unique->messageGroup = 'tenant';
-        dispatch($job($unique, 'unique'));
-        $chain = [$job(new Deed('1'), 'link'), new Deed('2'), new Deed('3')];
-        $batch = Bus::batch([$chain, $job(new Deed('4'), 'member')])
-            ->then(new Told('then'))->onQueue('some')->dispatch();
-        Bus::chain([$job(new Deed('one'), 'chain'), new Deed('two')])->catch(new Told('catch'))->dispatch();
-        $remove($this);
-        $this->assertSame(0, $this->queue()->size('some'));
-        $this->assertUnlocked('unique');
-        $now = $batch->fresh();
-        $this->assertSame([0, true, 0], [$now->pendingJobs, $now->finished(), $now->failedJobs]);
-        $this->assertSame(1, $this->lines('/^told then/'));
-        $this->assertSame(1, $this->lines("/^told catch job 'chain' in queue 'some' was cancelled/"));
-    }
-
-    /** @return iterable<string, array{Closure(self): void}> */
-    public static function everyWayToRemove(): iterable
-    {
-        $ids = ['unique', 'link', 'member', 'chain'];
-        yield 'cancel()' => [static fn () => DelayQueue::cancel($ids)];
-        yield 'delayqueue:cancel' => [static fn (self $test) => $test->artisan('delayqueue:cancel', ['id' => $ids])];
-        yield 'queue:clear' => [static fn (self $test) => $test->queue()->clear('some')];
-        yield 'one by one in the dashboard' => [static function (self $test) use ($ids): void {
-            foreach ($ids as $id) {
-                $test->click('/job/cancel', ['id' => $id]);
-            }
-        }];
-        yield 'all that are found in the dashboard' => [
-            static fn (self $test) => $test->click('/found/cancel', ['state' => 'delayed']),
-        ];
-        yield 'a group in the dashboard' => [static function (self $test): void {
-            $test->click('/group/cancel', ['group' => 'tenant']);
-            $test->assertUnlocked('unique');
-            $test->assertSame(3, $test->queue()->size('some'), 'jobs of no group stay');
-            DelayQueue::cancel(['link', 'member', 'chain']);
-        }];
-    }
-
-    public function testAJobThatRunsIsNotUnlockedByWhoeverCancelsIt(): void
-    {
-        UniqueDeed::dispatch('runs', 0, 'return')->identifiedBy('runs');
-        $job = $this->queue()->pop();
-        DelayQueue::cancel('runs');
-        $this->assertLocked('runs');
-        $job->fire();
-        $this->assertUnlocked('runs');
-    }
-
-    public function testAJobThatWasCancelledWhileItRanAndIsToBeTriedAgainHasEnded(): void
-    {
-        UniqueDeed::dispatch('again')->identifiedBy('again');
-        $batch = Bus::batch([(new Deed('member'))->identifiedBy('member'), (new Deed('other'))->delay(60)])->dispatch();
-        foreach (['again', 'member'] as $id) {
-            $job = $this->queue()->pop();
-            $this->assertSame($id, $job->getJobId());
-            DelayQueue::cancel($id);
-            $job->release(5);
-            $job->release(5);
-        }
-        $this->assertUnlocked('again');
-        $this->assertSame(1, $batch->fresh()->pendingJobs);
-    }
-
-    public function testAJobThatAWorkerTakesWhileItIsCancelledSettlesItself(): void
-    {
-        UniqueDeed::dispatch('taken')->identifiedBy('taken');
-        $batch = Bus::batch([(new Deed('member'))->identifiedBy('member'), (new Deed('other'))->delay(60)])->dispatch();
-        $found = array_map(DelayQueue::find(...), ['taken', 'member']);
-        $jobs = [$this->queue()->pop(), $this->queue()->pop()];
-        $this->assertSame(2, $this->queue()->cancelFound($this->queue()->native(), ...$found));
-        $this->assertLocked('taken');
-        $this->assertSame(2, $batch->fresh()->pendingJobs);
-        array_map(static fn ($job) => $job->fire(), $jobs);
-        $this->assertUnlocked('taken');
-        $this->assertSame(1, $batch->fresh()->pendingJobs);
-    }
-
-    public function testAJobOfADeadWorkerIsSettledByWhoeverCancelsIt(): void
-    {
-        UniqueDeed::dispatch('orphan')->identifiedBy('orphan');
-        $this->queue()->native()->reserve();
-        $this->travel(61);
-        DelayQueue::cancel('orphan');
-        $this->assertUnlocked('orphan');
-    }
-
     public function testMembersWhoseIdsAreTakenCountInTheirBatch(): void
     {
         Deed::dispatch('waits')->delay(3600)->identifiedBy('taken');
         $kept = (new Deed('kept out'))->identifiedBy('taken', OnDuplicate::Keep);
         $batch = Bus::batch([new Deed('a'), $kept, new Deed('c')])->then(new Told('then'))->dispatch();
-        $this->work('queue:work');
+        $this->workUntilEmpty('queue:work');
         $this->assertTrue($batch->fresh()->finished());
         $this->assertSame(1, $this->lines('/^told then 3 jobs, 0 pending, 0 failed/'));
 
@@ -332,7 +238,7 @@ final class EndsTest extends LaravelTestCase
             ->allowFailures()->catch(new Told('catch'))->finally(new Told('finally'))->dispatch();
         $this->assertSame([5, 5, 2], [$batch->totalJobs, $batch->pendingJobs, $batch->failedJobs]);
         $batch->add([$refused('i'), new Deed('j')]);
-        $this->work('queue:work');
+        $this->workUntilEmpty('queue:work');
         $now = $batch->fresh();
         $this->assertSame([7, 3, 3], [$now->totalJobs, $now->pendingJobs, $now->failedJobs]);
         $this->assertSame(4, $this->lines('/^end [dfhj] /'));
@@ -365,57 +271,6 @@ final class EndsTest extends LaravelTestCase
         $this->assertSame([0, 0], [$this->queue()->size(), $this->app['db']->table('job_batches')->count()]);
     }
 
-    public function testACopyIsAJobOfItsOwn(): void
-    {
-        $jobs = [(new Deed('a', 0, 'throw once'))->identifiedBy('a'), (new Deed('b'))->delay(3600)->identifiedBy('b')];
-        $batch = Bus::batch($jobs)->dispatch();
-        Bus::chain([(new Deed('first'))->delay(3600)->identifiedBy('first'), new Deed('second')])->dispatch();
-        UniqueDeed::dispatch('unique')->delay(3600)->identifiedBy('unique');
-        foreach (['a', 'first', 'unique'] as $id) {
-            $this->click('/job/copy', ['id' => $id], 'default', $this->site());
-        }
-        $this->work('queue:work');
-        $this->assertSame(1, $batch->fresh()->pendingJobs, 'a has run, its copy counts nowhere');
-        $this->assertSame([2, 1], [$this->lines('/^end a 2 /'), $this->lines('/^end first/')]);
-        $this->assertSame(0, $this->lines('/^begin second/'));
-        $this->assertLocked('unique');
-
-        $this->click('/job/copy', ['id' => 'unique'], 'default', $this->site());
-        $isCopy = static fn (JobInfo $job): bool => isset($job->headers['dq-copy']);
-        $copies = array_filter($this->delayQueue()->list(State::Ready), $isCopy);
-        $this->assertCount(1, $copies);
-        DelayQueue::cancel(array_values($copies)[0]->id);
-        $this->assertLocked('unique');
-    }
-
-    public function testAFailedCopyIsRetriedAsAJobOfItsOwn(): void
-    {
-        $job = (new Deed('hopeless', 0, 'throw'))->identifiedBy('original');
-        $job->tries = 1;
-        $batch = Bus::batch([$job, (new Deed('b'))->delay(3600)])->allowFailures()->dispatch();
-        $this->click('/job/copy', ['id' => 'original'], 'default', $this->site());
-        $this->work('queue:work');
-        $failed = $this->app['db']->table('failed_jobs')->pluck('uuid');
-        $this->assertCount(2, $failed->unique(), 'a uuid of its own');
-        Deed::dispatch('waits')->delay(3600)->identifiedBy('original');
-        $this->artisan('queue:retry', ['id' => ['all']], 1);
-        $this->assertSame([1, 1], [$this->app['db']->table('failed_jobs')->count(), $this->queue()->pendingSize()]);
-        $this->work('queue:work');
-        $this->assertSame(1, $batch->fresh()->failedJobs);
-    }
-
-    private function assertLocked(string $name): void
-    {
-        UniqueDeed::dispatch($name)->onQueue('probe')->delay(60)->identifiedBy("probe-$name");
-        self::assertNull(DelayQueue::find("probe-$name"), "$name is locked");
-    }
-
-    private function assertUnlocked(string $name): void
-    {
-        UniqueDeed::dispatch($name)->onQueue('probe')->delay(60)->identifiedBy("probe-$name");
-        self::assertSame(1, DelayQueue::cancel("probe-$name"), "$name is not locked");
-    }
-
     /** @param Closure(): mixed $dispatch */
     private function assertRefused(Closure $dispatch): void
     {
@@ -429,11 +284,6 @@ final class EndsTest extends LaravelTestCase
         self::fail('no exception');
     }
 
-    private function work(string $command): void
-    {
-        $this->artisan($command, ['--stop-when-empty' => true, '--sleep' => 0, '--tries' => 1]);
-    }
-
     private function customer(): Customer
     {
         $schema = $this->app['db']->connection()->getSchemaBuilder();
@@ -442,25 +292,5 @@ final class EndsTest extends LaravelTestCase
         $customer->save();
 
         return $customer;
-    }
-
-    /** A dashboard that knows nothing of Laravel. */
-    private function site(): Handler
-    {
-        return new Handler($this->queue()->native(), static fn (): Access => Access::Write);
-    }
-
-    /** @param array<string, string> $fields */
-    private function click(string $path, array $fields, string $queue = 'some', ?Handler $site = null): void
-    {
-        // As the controller makes it.
-        $site ??= new Handler(
-            $this->queue()->native(),
-            static fn (): Access => Access::Write,
-            cancel: $this->queue()->cancelFound(...),
-        );
-        $headers = ['sec-fetch-site' => 'same-origin', 'host' => 'x'];
-        $request = new Request('POST', $path, [], $fields + ['queue' => $queue], $headers);
-        self::assertSame(303, $site->handle($request)->status);
     }
 }

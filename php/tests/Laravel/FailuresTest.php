@@ -26,7 +26,7 @@ final class FailuresTest extends LaravelTestCase
         $this->boot(['block_for' => 0, 'bury_failed' => $buries]);
         $id = $this->pushHopeless();
         $this->renameTable('failed_jobs', 'away');
-        $this->work($command);
+        $this->workUntilEmpty($command);
         $job = $this->queue()->find($id);
         $this->assertSame([State::Delayed, 0], [$job?->state, $job?->attempts]);
         $this->assertEqualsWithDelta(30, $job->dueAt - $this->queue()->native()->now(), 20);
@@ -51,7 +51,7 @@ final class FailuresTest extends LaravelTestCase
         $this->boot(['block_for' => 0, 'bury_failed' => $buries]);
         $id = $this->pushHopeless();
         $this->renameTable('failed_jobs', 'away');
-        $this->work($command);
+        $this->workUntilEmpty($command);
         for ($releases = 1; $releases <= 10; ++$releases) {
             $job = $this->queue()->find($id);
             $this->assertSame([State::Delayed, 0], [$job?->state, $job?->attempts]);
@@ -67,7 +67,7 @@ final class FailuresTest extends LaravelTestCase
         // An operator who kicks it wants it to run.
         $this->renameTable('away', 'failed_jobs');
         $this->queue()->native()->kickJob($id);
-        $this->work($command);
+        $this->workUntilEmpty($command);
         $this->assertSame(2, $this->lines('/^begin hopeless/'));
         $this->assertSame([[$id, true]], $this->recorded('RuntimeException: hopeless'));
     }
@@ -85,14 +85,14 @@ final class FailuresTest extends LaravelTestCase
             }
         });
         $id = $this->pushHopeless();
-        $this->work($command);
+        $this->workUntilEmpty($command);
         $this->assertSame(State::Delayed, $this->queue()->find($id)?->state, 'a listener that comes before the record');
         $this->workNow($command, $id);
         $this->assertSame([[$id, true]], $this->recorded('RuntimeException: hopeless'));
 
         $this->app['events']->listen(JobFailed::class, static fn () => throw new RuntimeException('no log server'));
         $next = $this->pushHopeless();
-        $this->work($command);
+        $this->workUntilEmpty($command);
         $this->assertSame([[$id, true], [$next, true]], $this->recorded('RuntimeException: hopeless'));
         $this->assertSame(0, $this->queue()->size(), 'a listener that comes after it');
         $this->assertTrue(str_contains($this->log(), 'no log server'), 'it is reported');
@@ -113,7 +113,7 @@ final class FailuresTest extends LaravelTestCase
                 $earlier = new RuntimeException('earlier');
                 $this->app['queue.failer']->log('delayqueue', 'default', $job->getRawBody(), $earlier);
                 $job->native()->release();
-                $this->work($command);
+                $this->workUntilEmpty($command);
                 $this->assertSame($times + 1, $this->app['db']->table($table)->count(), "$driver, $command");
                 $this->assertSame(0, $this->queue()->size());
             }
@@ -131,7 +131,7 @@ final class FailuresTest extends LaravelTestCase
                 $job = new Deed($end, 0, $end);
                 $job->tries = 1;
                 $id = $this->queue()->push($job);
-                $this->work($command);
+                $this->workUntilEmpty($command);
                 $this->app['db']->purge();
                 $recorded = $this->app['db']->table('failed_jobs')->count();
                 $this->assertSame([$left, 1 - $left], [$this->queue()->size(), $recorded], "$command: $end");
@@ -169,7 +169,7 @@ final class FailuresTest extends LaravelTestCase
             }
             $failure->storeIn($job->native());
             $job->native()->release();
-            $this->work($command);
+            $this->workUntilEmpty($command);
             $buried = $this->queue()->find($id);
             $this->assertSame([State::Buried, []], [$buried?->state, $buried?->headers], $command);
             $this->assertStringStartsWith("RuntimeException: hopeless\nCould not", (string) $buried->lastError);
@@ -191,7 +191,7 @@ final class FailuresTest extends LaravelTestCase
                 $job->tries = 1;
                 $this->queue()->native()->push($this->bodyOf($job), headers: $headers);
             }
-            $this->work($command);
+            $this->workUntilEmpty($command);
         }
         $this->assertSame([8, 8], [$this->lines('/^begin lie/'), $this->lines('/^failed lie/')]);
         $this->assertSame(0, $this->queue()->size());
@@ -215,25 +215,11 @@ final class FailuresTest extends LaravelTestCase
         return $this->queue()->push($job);
     }
 
-    private function bodyOf(object $job): string
-    {
-        $id = $this->queue()->push($job);
-        $body = $this->queue()->find($id)->body;
-        $this->queue()->cancel($id);
-
-        return $body;
-    }
-
-    private function work(string $command): void
-    {
-        $this->artisan($command, ['--stop-when-empty' => true, '--sleep' => 0, '--tries' => 1]);
-    }
-
     /** Without waiting for its delay. */
     private function workNow(string $command, string $id): void
     {
         $this->assertTrue($this->queue()->reschedule($id, 0));
-        $this->work($command);
+        $this->workUntilEmpty($command);
     }
 
     private function renameTable(string $from, string $to): void

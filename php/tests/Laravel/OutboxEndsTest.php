@@ -11,11 +11,14 @@ use DelayQueue\Tests\Laravel\Support\Deed;
 use DelayQueue\Tests\Laravel\Support\OutboxTestCase;
 use DelayQueue\Tests\Laravel\Support\Told;
 use DelayQueue\Tests\Laravel\Support\UniqueDeed;
+use DelayQueue\Tests\Laravel\Support\UniqueLocks;
 use Illuminate\Support\Facades\Bus;
 
 /** Jobs that end as rows of the outbox, or because of one, without their handler. */
 final class OutboxEndsTest extends OutboxTestCase
 {
+    use UniqueLocks;
+
     protected function setUp(): void
     {
         parent::setUp();
@@ -85,17 +88,5 @@ final class OutboxEndsTest extends OutboxTestCase
         DelayQueue::cancel('unique');
         $this->shop()->rollBack();
         $this->assertLocked('unique');
-    }
-
-    private function assertLocked(string $name): void
-    {
-        UniqueDeed::dispatch($name)->onQueue('probe')->delay(60)->identifiedBy("probe-$name");
-        self::assertNull($this->queue()->native('probe')->peek("probe-$name"), "$name is locked");
-    }
-
-    private function assertUnlocked(string $name): void
-    {
-        UniqueDeed::dispatch($name)->onQueue('probe')->delay(60)->identifiedBy("probe-$name");
-        self::assertSame(1, DelayQueue::cancel("probe-$name", 'probe'), "$name is not locked");
     }
 }

@@ -5,9 +5,9 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Laravel;
 
 use DelayQueue\DuplicateJobException;
+use DelayQueue\Internal\StartBy;
 use DelayQueue\Laravel\Events\DuplicateKept;
 use DelayQueue\Laravel\Facades\DelayQueue;
-use DelayQueue\Laravel\Job;
 use DelayQueue\OnDuplicate;
 use DelayQueue\State;
 use DelayQueue\Tests\Laravel\Support\Deed;
@@ -36,7 +36,7 @@ final class OutboxTest extends OutboxTestCase
         $job = $this->queue()->find('order-1', 'a b');
         $this->assertSame([State::Delayed, 7, 5.0], [$job->state, $job->priority, $job->ttr]);
         $this->assertEqualsWithDelta(microtime(true) + 900, $job->dueAt, 10);
-        $this->assertSame($job->dueAt + 3600, Job::expiresAt($job->headers, $job->dueAt));
+        $this->assertSame($job->dueAt + 3600, StartBy::at($job->headers, $job->dueAt));
         $this->travel(901);
         $this->queue()->pop('a b')->fire();
         $this->assertSame(1, $this->lines('/^end one 1 /'));

@@ -25,7 +25,7 @@ final class PayloadsTest extends LaravelTestCase
         foreach (self::COMMANDS as $command) {
             $id = $this->queue()->native()->push($body);
             Deed::dispatch("after $id");
-            $this->work($command, tries: 3);
+            $this->workUntilEmpty($command, tries: 3);
             $rows = $this->app['db']->table('failed_jobs')->get(['uuid', 'payload', 'exception'])->all();
             $this->assertSame([$body], array_column($rows, 'payload'), $command);
             $uuid = json_decode($body, true)['uuid'] ?? null;
@@ -70,7 +70,7 @@ final class PayloadsTest extends LaravelTestCase
                 $this->queue()->pushRaw(json_encode(['maxTries' => null] + $body));
             }
             Deed::dispatch('after');
-            $this->work($command);
+            $this->workUntilEmpty($command);
             $recorded = $this->app['db']->table('failed_jobs')->pluck('uuid')->sort()->values()->all();
             $this->assertSame([$uuids, 0], [$recorded, $this->queue()->size()], $command);
             $this->app['db']->table('failed_jobs')->delete();
@@ -84,7 +84,7 @@ final class PayloadsTest extends LaravelTestCase
         $body = json_encode(array_diff_key($members, ['uuid' => 1]));
         foreach (self::COMMANDS as $times => $command) {
             $id = $this->queue()->native()->push($body);
-            $this->work($command);
+            $this->workUntilEmpty($command);
             $this->assertSame($times + 1, $this->lines('/^failed old old went wrong/'));
             $row = $this->app['db']->table('failed_jobs')->where('uuid', $id)->first();
             $this->assertSame($body, $row?->payload);
@@ -97,7 +97,7 @@ final class PayloadsTest extends LaravelTestCase
             $sealing = ['keys' => ['k1' => str_repeat('k', 32)], 'format' => 'raw'];
             $id = $this->delayQueue('default', $sealing)->push('{}');
             Deed::dispatch('after');
-            $this->work($command);
+            $this->workUntilEmpty($command);
             $this->assertSame(State::Buried, $this->queue()->find($id)?->state, $command);
         }
         $this->assertSame(2, $this->lines('/^end after/'));
@@ -126,19 +126,5 @@ final class PayloadsTest extends LaravelTestCase
             yield "no $name" => [json_encode(array_diff_key($good, [$name => 1]))];
         }
         yield 'no command' => [json_encode(['data' => ['command' => 12]] + $good)];
-    }
-
-    private function bodyOf(object $job): string
-    {
-        $id = $this->queue()->push($job);
-        $body = $this->queue()->find($id)->body;
-        $this->queue()->cancel($id);
-
-        return $body;
-    }
-
-    private function work(string $command, int $tries = 1): void
-    {
-        $this->artisan($command, ['--stop-when-empty' => true, '--sleep' => 0, '--tries' => $tries]);
     }
 }

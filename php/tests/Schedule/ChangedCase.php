@@ -138,7 +138,9 @@ trait ChangedCase
             'by itself' => [static fn () => null],
             'with a change' => [$set],
             'with resume()' => [static fn (Schedules $schedules) => $schedules->resume('a')],
-            'before another one' => [static fn (Schedules $schedules) => $schedules->pause('a') && $schedules->resume('a')],
+            'before another one' => [
+                static fn (Schedules $schedules) => $schedules->pause('a') && $schedules->resume('a'),
+            ],
         ];
     }
 

@@ -104,7 +104,12 @@ final class CronTest extends TestCase
             'nothing' => ['', 'UTC', '#1 ($line) must be a line of cron'],
             'no such minute' => ['60 * * * *', 'UTC', '#1 ($line) must be a line of cron'],
             'six fields' => ['0 0 9 * * *', 'UTC', '#1 ($line) must be a line of cron'],
-            'no zone' => ['0 9 * * *', 'Mars/Olympus', '#2 ($zone) must be a time zone such as "Europe/Berlin", or an offset of at most 14 hours such as "+01:00", "Mars/Olympus" given'],
+            'no zone' => [
+                '0 9 * * *',
+                'Mars/Olympus',
+                '#2 ($zone) must be a time zone such as "Europe/Berlin", or an offset of at most 14 hours such as '
+                    . '"+01:00", "Mars/Olympus" given',
+            ],
             'bytes for a zone' => ['0 9 * * *', "a\0b", '#2 ($zone) must be a time zone'],
         ];
     }

@@ -79,7 +79,11 @@ trait RunnerCase
         $this->runSchedules(3);
         $counts = array_map(fn (string $queue): int => $this->delayQueue($queue)->count(), ['target', 'other', 'another']);
         $this->assertSame([1000, 1, 1], $counts);
-        $this->assertStringStartsWith('all@2030-01-08T08:40:00', (string) $this->delayQueue('target')->peekReady()?->id, 'the oldest first');
+        $this->assertStringStartsWith(
+            'all@2030-01-08T08:40:00',
+            (string) $this->delayQueue('target')->peekReady()?->id,
+            'the oldest first',
+        );
         $this->assertSame('cron@2030-07-08T08:30:00Z', $this->delayQueue('another')->peekReady()?->id);
     }
 

@@ -140,9 +140,11 @@ trait TriedCase
         $this->runSchedules(4, $runner);
         sort($told);
         $this->assertStringStartsWith('schedule all leaves out the moments after 2030-01-09T01:10:00', $told[0] ?? '');
+        $of = static fn (string $name, string $moments): string =>
+            "schedule $name leaves out the moments from 2030-01-08T$moments: no runner was there";
         $this->assertSame([
-            'schedule none leaves out the moments from 2030-01-08T09:00:00Z to 2030-01-09T09:00:00Z: no runner was there',
-            'schedule one leaves out the moments from 2030-01-08T08:40:00Z until before 2030-01-09T10:00:00Z: no runner was there',
+            $of('none', '09:00:00Z to 2030-01-09T09:00:00Z'),
+            $of('one', '08:40:00Z until before 2030-01-09T10:00:00Z'),
         ], array_slice($told, 1));
     }
 

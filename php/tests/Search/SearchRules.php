@@ -146,7 +146,8 @@ trait SearchRules
             'reading(): Argument #1 ($atMost) must be greater than or equal to 1' => static fn () => $ready->reading(0),
             'limit(): Argument #1 ($limit) must be greater than or equal to 1' => static fn () => $ready->limit(0),
             'after(): Argument #1 ($job) must be in a state that is searched' => static fn () => Search::in($queue, State::Buried)->after($job),
-            'after(): Argument #1 ($job) must be a job, the place of one, or next() of a pass' => static fn () => $ready->after('a'),
+            'after(): Argument #1 ($job) must be a job, the place of one, or next() of a pass' =>
+                static fn () => $ready->after('a'),
             'kick(): there are no ready jobs to do this with' => static fn () => $ready->kick(),
             'kick(): there are no delayed jobs to do this with' => static fn () => Search::in($queue, State::Delayed)->kick('10m'),
             'kick(): Argument #1 ($spread) must be greater than 0' => static fn () => Search::in($queue)->kick(0),

@@ -10,6 +10,7 @@ use DelayQueue\Job;
 use DelayQueue\JobInterface;
 use DelayQueue\Middleware\Pipeline;
 use DelayQueue\QueueInterface;
+use DelayQueue\Tests\Conformance\Handlers;
 use DelayQueue\Worker\Chunk;
 use DelayQueue\Worker\HandlerObject;
 use DelayQueue\Worker\TaskRouter;
@@ -103,24 +104,7 @@ final class SignatureTest extends TestCase
 
     public function testAHandlerThatCanBeCalledIsTaken(): void
     {
-        $magic = new class () {
-            public function __call(string $name, array $arguments): mixed
-            {
-                return null;
-            }
-        };
-        $handlers = [
-            static fn () => 1,
-            static fn ($job) => 1,
-            static fn (?JobInterface $job, ?QueueInterface $queue) => 1,
-            static fn (Job|string $job, object $queue) => 1,
-            static fn (JobInterface&Job $job) => 1,
-            static fn (mixed ...$all) => 1,
-            static fn ($job, \Countable $queue) => 1,
-            static fn (Job $job, QueueInterface $queue, int $more = 1, string ...$others) => 1,
-            [$magic, 'anything'],
-            var_dump(...),
-        ];
+        $handlers = [...Handlers::takingJobs(), var_dump(...)];
         foreach ($handlers as $handler) {
             new HandlerObject(new Pipeline($handler));
         }

@@ -78,9 +78,7 @@ impl Partitions {
         }
         Ok(found)
     }
-}
 
-impl Partitions {
     /// # Errors
     /// As [`Queue::taken_ids`](crate::core::queue::Queue::taken_ids).
     pub fn taken_ids(&self) -> Result<Vec<(JobId, i64)>> {

@@ -18,12 +18,16 @@ const RECORDS: usize = 16;
 /// So many moments are counted at a time.
 const COMMANDS: usize = 10_000;
 
+/// The numbers of each.
+///
 /// # Errors
 /// As [`Queue::stats`].
 pub fn stats_of(parts: &[&Queue]) -> Result<Vec<Stats>> {
     read_each(&scripts::STATS, parts, &[], |_, reply| Stats::read(reply))
 }
 
+/// The first job in a state of each.
+///
 /// # Errors
 /// As [`Queue::peek_state`].
 pub fn firsts_of(parts: &[&Queue], state: State) -> Result<Vec<Option<JobInfo>>> {
@@ -50,6 +54,8 @@ pub fn firsts_of(parts: &[&Queue], state: State) -> Result<Vec<Option<JobInfo>>>
     Ok(firsts)
 }
 
+/// Names of groups of each.
+///
 /// # Errors
 /// As [`Queue::groups`].
 pub fn groups_of(parts: &[&Queue], limit: u64, after: &[u8]) -> Result<Vec<Vec<Vec<u8>>>> {
@@ -60,6 +66,8 @@ pub fn groups_of(parts: &[&Queue], limit: u64, after: &[u8]) -> Result<Vec<Vec<V
     })
 }
 
+/// The limits that each has.
+///
 /// # Errors
 /// As [`Queue::limits`].
 pub fn limits_of(parts: &[&Queue]) -> Result<Vec<AllLimits>> {
@@ -104,6 +112,8 @@ pub fn that_have<'a>(parts: &[&'a Queue], content: Content) -> Result<Vec<(usize
     Ok(all.zip(counts).filter_map(|(part, count)| may_have(count).then_some(part)).collect())
 }
 
+/// How many waiting jobs of each are due before each of these moments.
+///
 /// # Errors
 /// As [`Queue::count_due`].
 pub fn counts_due(parts: &[&Queue], until_us: &[i64]) -> Result<Vec<Vec<u64>>> {

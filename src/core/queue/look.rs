@@ -83,7 +83,7 @@ pub fn which_have(jobs: &[(&Queue, &JobId)]) -> Result<Vec<bool>> {
         }
     });
     first.client.give_back(connections);
-    let told = told.map_err(|error| error.while_doing(|| format!("looking at queue '{}'", first.name)));
+    let told = told.map_err(first.looking());
     let is_there = |told: Result<Told>| told.ok().and_then(|mut told| told.replies.next()) != Some(Value::Int(0));
     Ok(told?.into_iter().map(is_there).collect())
 }

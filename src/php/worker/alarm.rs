@@ -3,6 +3,7 @@
 
 use super::nudge;
 use super::runs::{self, HandlerRun, Run, Word};
+use super::signs::{Rung, poke_signal};
 use crate::core::worker::alarm::Cause;
 use crate::core::worker::watch::Limits;
 use crate::php::callbacks::Ending;
@@ -10,11 +11,10 @@ use crate::php::sys;
 use crate::php::unwind::{Unwind, take_throwable, throw_again};
 use ext_php_rs::ffi::{self, zend_execute_data};
 use ext_php_rs::zend::bailout;
-use std::ffi::c_int;
 use std::panic::catch_unwind;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 type Hook = unsafe extern "C" fn(*mut zend_execute_data);
 /// The address of the hook that was there before; 0: none.
@@ -56,8 +56,8 @@ unsafe extern "C" fn on_interrupt(frame: *mut zend_execute_data) {
     }
 }
 
-/// The run that is to be told next, of those that have called the running code: when a fiber is suspended, other code runs. Those around a handler that cleans up, or that is about to hear of the shutdown itself, wait for its end: it is
-/// told once, and ends its own job.
+/// The run that is to be told next, of those that have called the running code: when a fiber is suspended, other code runs. Those around a handler
+/// that cleans up, or that is about to hear of the shutdown itself, wait for its end: it is told once, and ends its own job.
 fn next(all: &[Rc<Run>], running: *const zend_execute_data) -> Option<(Rc<Run>, Cause)> {
     let called = || all.iter().rev().filter(|run| run.is_heard() && sys::is_called_from(running, run.frame));
     if called().any(|run| run.passing.get().is_some()) {
@@ -77,39 +77,14 @@ fn next(all: &[Rc<Run>], running: *const zend_execute_data) -> Option<(Rc<Run>, 
     None
 }
 
-/// A signal that does nothing but end a system call of the thread that runs the handler.
-pub fn poke_signal() -> c_int {
-    libc::SIGRTMIN() + 9
-}
-
-/// The signs of the watching thread, which the run has not obeyed yet.
-#[derive(Default)]
-pub struct Signs {
-    /// The [`Cause`] to throw; 0: none.
-    pub(super) due: AtomicU8,
-    /// Some lease was lost.
-    pub(super) lost: AtomicBool,
-    /// A handler runs that is to hear of it.
-    pub(super) is_running: AtomicBool,
-}
-
-impl Signs {
-    pub fn due(&self) -> Option<Cause> {
-        let due = self.due.load(Ordering::SeqCst);
-        [Cause::TimedOut, Cause::Shutdown].into_iter().find(|cause| *cause as u8 == due)
-    }
-}
-
-pub type Rung = Arc<Signs>;
-
 /// While it lives, an alarm throws into the handler.
 pub struct LimitGuard(Rc<Run>);
 
 impl LimitGuard {
-    pub fn start(limits: Limits, rung: &Rung, handler: HandlerRun) -> Self {
+    pub fn start(number: u64, limits: Limits, rung: &Rung, handler: HandlerRun) -> Self {
         rung.due.store(0, Ordering::SeqCst);
         rung.lost.store(false, Ordering::SeqCst);
-        let run = runs::enter(limits, rung, handler);
+        let run = runs::enter(number, limits, rung, handler);
         static POKED: Once = Once::new();
         POKED.call_once(|| nudge::ignore(poke_signal(), 0));
         rung.is_running.store(true, Ordering::SeqCst);

@@ -1,7 +1,7 @@
 //! How the keeper's thread reaches the engine of the thread that runs the loop.
 
-use super::alarm::{Rung, poke_signal};
 use super::signals;
+use super::signs::{Rung, poke_signal};
 use crate::core::worker::alarm::{Alarm, Cause};
 use ext_php_rs::ffi;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,9 +27,7 @@ impl Engine {
             Self { interrupt: (&raw const (*globals).vm_interrupt).cast(), thread: libc::pthread_self(), rung }
         }
     }
-}
 
-impl Engine {
     /// Has the engine look at its next instruction; a poke ends a system call, too.
     fn interrupt(&self, pokes: bool) {
         // SAFETY: see `Engine`; the poke handler is in place once a watched run has begun, and the signal is ours.

@@ -7,6 +7,7 @@ mod run;
 pub mod runs;
 mod settle;
 pub mod signals;
+pub mod signs;
 mod state;
 pub mod surroundings;
 mod timer;

@@ -206,7 +206,7 @@ impl Loop<'_> {
         self.feed.keeper().begins(&job.ticket);
         let (started, changes) = (Instant::now(), Changes::watch(true));
         let limits = Limits { timeout, shutdown: self.options.shutdown, grace: self.options.grace };
-        let (ending, cause) = self.call_handler(&job, limits);
+        let (ending, cause) = self.call_handler(&job, changes.number(), limits);
         self.ran = Some(started.elapsed());
         if self.is_child() {
             return Err(match ending {
@@ -234,12 +234,12 @@ impl Loop<'_> {
     }
 
     /// The second: which of its limits has ended it.
-    fn call_handler(&mut self, job: &HandledJob, limits: Limits) -> (Ending, Option<Cause>) {
+    fn call_handler(&mut self, job: &HandledJob, number: u64, limits: Limits) -> (Ending, Option<Cause>) {
         let arguments = [job.object.shallow_clone(), self.object.shallow_clone()];
         let hears_of_cancel = self.options.throw_on_cancel || self.listeners().has(Event::Cancelled);
         let throws = self.options.throw_on_cancel;
         let run = HandlerRun::new(&job.object, self.object, &job.ticket.lease, hears_of_cancel, throws);
-        let limit = LimitGuard::start(limits, &self.rung, run);
+        let limit = LimitGuard::start(number, limits, &self.rung, run);
         if !limits.are_none() {
             self.feed.keeper().watch(&job.queue, &job.held, limits);
         }

@@ -3,11 +3,12 @@
 //! A handler may run a loop of its own. What the handler around that loop has to hear ends the inner loops first, one after the other: the job in
 //! hand of each goes back uncounted, and the loop throws where it was called.
 
-use super::alarm::Rung;
+use super::signs::Rung;
+use super::surroundings;
 use crate::core::worker::alarm::Cause;
 use crate::core::worker::lease::Lease;
 use crate::core::worker::watch::Limits;
-use crate::php::callbacks::{self, Event};
+use crate::php::callbacks::Event;
 use crate::php::delay_queue::DelayQueue;
 use crate::php::object::inside;
 use crate::php::unwind::{Outcome, Unwind, throw, throw_again};
@@ -23,8 +24,6 @@ use std::time::Instant;
 thread_local! {
     /// The handlers that are running, inner ones last.
     static RUNS: RefCell<Vec<Rc<Run>>> = const { RefCell::new(Vec::new()) };
-    /// How many handlers have begun.
-    static BEGUN: Cell<u64> = const { Cell::new(0) };
     /// The frames of the loops that are running.
     static LOOPS: RefCell<Vec<*const zend_execute_data>> = const { RefCell::new(Vec::new()) };
 }
@@ -34,10 +33,9 @@ pub fn with<T>(look: impl FnOnce(&[Rc<Run>]) -> T) -> T {
     RUNS.with_borrow(|all| look(all))
 }
 
-/// Until it is dropped again, the run is one of these.
-pub fn enter(limits: Limits, rung: &Rung, handler: HandlerRun) -> Rc<Run> {
-    BEGUN.set(BEGUN.get() + 1);
-    let (number, rung, frame) = (BEGUN.get(), Arc::clone(rung), sys::current_frame());
+/// Until it leaves again, the run is one of these.
+pub fn enter(number: u64, limits: Limits, rung: &Rung, handler: HandlerRun) -> Rc<Run> {
+    let (rung, frame) = (Arc::clone(rung), sys::current_frame());
     let run = Rc::new(Run { number, limits, rung, thrown: Cell::new(None), passing: Cell::new(None), frame, handler });
     RUNS.with_borrow_mut(|all| all.push(Rc::clone(&run)));
     run
@@ -45,11 +43,6 @@ pub fn enter(limits: Limits, rung: &Rung, handler: HandlerRun) -> Rc<Run> {
 
 pub fn leave(run: &Rc<Run>) {
     RUNS.with_borrow_mut(|all| all.retain(|other| !Rc::ptr_eq(other, run)));
-}
-
-/// How many handlers this thread has begun.
-pub fn begun() -> u64 {
-    BEGUN.get()
 }
 
 /// The call of `consume()` or `drain()` that runs a loop, until it is dropped.
@@ -146,7 +139,7 @@ pub enum Word {
 
 /// A run as this thread knows it.
 pub struct Run {
-    /// Counted in this thread.
+    /// Of its call, among the calls of handlers and listeners in this thread.
     number: u64,
     pub limits: Limits,
     pub rung: Rung,
@@ -166,7 +159,7 @@ impl Run {
 
     /// What is thrown into a listener ends in a warning: the runs around it hear nothing meanwhile. The alarm rings again.
     pub fn is_heard(&self) -> bool {
-        callbacks::told_since().is_none_or(|begun| self.number > begun)
+        surroundings::innermost_listener().is_none_or(|listener| self.number > listener)
     }
 
     /// What it has to hear and has not heard yet.

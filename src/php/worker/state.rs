@@ -1,9 +1,9 @@
 //! A loop of `consume()`: what it is to do, what it holds, and what every part of it asks.
 
-use super::alarm::Rung;
 use super::engine::Engine;
 use super::runs::{self, LoopFrame};
 use super::signals::{self, Signals};
+use super::signs::Rung;
 use crate::core::error::Error;
 use crate::core::process::Generation;
 use crate::core::queue::{Flow, Held, Queue};

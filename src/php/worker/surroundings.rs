@@ -30,11 +30,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 thread_local! {
     /// The calls of handlers and listeners that this thread runs, inner ones last.
     static CALLS: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
+    /// How many have begun.
     static BEGUN: Cell<u64> = const { Cell::new(0) };
     static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
     static IS_LOOKING: Cell<bool> = const { Cell::new(false) };
 }
 
+#[derive(Clone, Copy)]
 struct Call {
     number: u64,
     is_handler: bool,
@@ -88,8 +90,13 @@ impl Changes {
         Self(BEGUN.get())
     }
 
+    /// Of this call, among those of this thread.
+    pub fn number(&self) -> u64 {
+        self.0
+    }
+
     pub fn undo(self) -> Outcome<()> {
-        match self.take() {
+        match CALLS.with_borrow(|all| all.iter().rfind(|call| call.number == self.0).copied()) {
             Some(Call { before: Some(before), has_set_alarm, since, .. }) => {
                 if has_set_alarm {
                     timer::restore(since);
@@ -105,19 +112,17 @@ impl Changes {
 
     /// They stay, because the process or the loop ends.
     pub fn leave(self) {}
-
-    fn take(&self) -> Option<Call> {
-        CALLS.with_borrow_mut(|all| {
-            let at = all.iter().rposition(|call| call.number == self.0)?;
-            Some(all.remove(at))
-        })
-    }
 }
 
 impl Drop for Changes {
     fn drop(&mut self) {
-        self.take();
+        CALLS.with_borrow_mut(|all| all.retain(|call| call.number != self.0));
     }
+}
+
+/// The number of the last listener that was called and runs.
+pub fn innermost_listener() -> Option<u64> {
+    CALLS.with_borrow(|all| all.iter().rfind(|call| !call.is_handler).map(|call| call.number))
 }
 
 /// Takes back signals that were taken without pcntl, if that was not looked for just now.
@@ -129,6 +134,7 @@ pub fn take_back_in_time() {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Surroundings {
     blocked: libc::sigset_t,
     survived: [Option<Survived>; DEADLY.len()],

@@ -10,6 +10,7 @@ mod settle;
 mod wait;
 
 use super::walk;
+use crate::support::MANY_SEEDS;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -82,7 +83,7 @@ fn survives((file, from, to): &Mutant, test: &str, first_seed: u8) -> bool {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .arg(test)
         .env("DELAYQUEUE_LUA_DIR", dir.path())
-        .env(walk::MANY_SEEDS, walk::SEEDS.to_string())
+        .env(MANY_SEEDS, walk::SEEDS.to_string())
         .env(walk::FIRST_SEED, first_seed.to_string())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

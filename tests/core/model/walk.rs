@@ -41,8 +41,7 @@ pub(super) struct Walk {
 
 /// As many walks as the seeded mistakes need.
 pub(super) const SEEDS: u8 = 40;
-/// Environment variables: how many walks there are, and the seed of the first; else few, and 0.
-pub(super) const MANY_SEEDS: &str = "DELAYQUEUE_SEEDS";
+/// An environment variable: the seed of the first walk; else 0.
 pub(super) const FIRST_SEED: &str = "DELAYQUEUE_FIRST_SEED";
 const STEPS: usize = 700;
 

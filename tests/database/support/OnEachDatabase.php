@@ -5,8 +5,8 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Database\Support;
 
 /**
- * Tests on databases: where a dialect can break the test its data provider is dialects(), or servers(), else databases(), which are fewer unless the
- * environment variable DATABASES names them.
+ * Tests on databases: where a dialect can break the test its data provider is dialects(), or servers(), else
+ * databases(), which are fewer unless the environment variable DATABASES names them.
  */
 trait OnEachDatabase
 {

@@ -29,8 +29,8 @@ final class Shop
     private const AFTER = 3.0;
 
     /**
-     * Receipts that are so old count as if they were ten minutes old: rows of older ones are still there, and no packet is that late but for the stalls of
-     * the machine, of which those of the last half a minute are added.
+     * Receipts that are so old count as if they were ten minutes old: rows of older ones are still there, and no packet
+     * is that late but for the stalls of the machine, of which those of the last half a minute are added.
      */
     private const OLD_US = 1_500_000;
 
@@ -128,7 +128,9 @@ final class Shop
             if ($thaw !== null) {
                 continue;
             }
-            $this->redis->node()->ask('EVAL', self::AGE, '1', 'dq:{' . ShopSettings::QUEUE . '}:receipts', (string) (self::OLD_US + (int) (1e6 * Machine::stallsSince($now - 30))));
+            $age = self::OLD_US + (int) (1e6 * Machine::stallsSince($now - 30));
+            $receipts = 'dq:{' . ShopSettings::QUEUE . '}:receipts';
+            $this->redis->node()->ask('EVAL', self::AGE, '1', $receipts, (string) $age);
             if (!$isOpen && array_sum($this->left()) === 0 || Machine::lasted($started) > $patience) {
                 return $this->account(microtime(true) - $started);
             }

@@ -33,7 +33,10 @@ return static function (Job $job, DelayQueue $queue): void {
         'stick' => hash_pbkdf2('sha512', 'password', 'salt', 1_000_000_000),
         'kill' => posix_kill(getmypid(), SIGKILL),
         // As a console application does that runs inside a job.
-        'take signals' => array_map(static fn (int $signal) => pcntl_signal($signal, SIG_DFL), [SIGTERM, SIGHUP, SIGUSR1, SIGALRM]),
+        'take signals' => array_map(
+            static fn (int $signal) => pcntl_signal($signal, SIG_DFL),
+            [SIGTERM, SIGHUP, SIGUSR1, SIGALRM],
+        ),
         'exit' => exit(7),
         'succeed' => exit(0),
         'fatal' => eval('interface Two {} class One implements Two, Two {}'),

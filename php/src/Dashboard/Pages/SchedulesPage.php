@@ -21,9 +21,6 @@ final class SchedulesPage implements Page
     public const QUEUE = 'schedules';
     private const MOST = 50;
 
-    /** Seconds that a runner may be behind. */
-    private const PATIENCE = 60;
-
     public function title(Request $request): string
     {
         return 'Schedules';
@@ -71,11 +68,6 @@ final class SchedulesPage implements Page
         ];
     }
 
-    private static function isLate(?DateTimeImmutable $moment, float $now): bool
-    {
-        return $moment !== null && $now - (float) $moment->format('U.u') > self::PATIENCE;
-    }
-
     private static function hasRunner(string $queue, Site $site): bool
     {
         try {
@@ -90,7 +82,7 @@ final class SchedulesPage implements Page
     {
         $hidden = ['queue' => $queue, 'name' => $schedule->name];
         $moments = $schedule->next(2);
-        $late = self::isLate($moments[0] ?? null, $now) ? [' ', Html::span('late', class: 'flag bad')] : null;
+        $late = $schedule->isLate($now) ? [' ', Html::span('late', class: 'flag bad')] : null;
         $moment = static fn (?DateTimeImmutable $moment): Html|string => $moment === null ? '–' : Words::moment((float) $moment->format('U.u'), $now);
 
         return [

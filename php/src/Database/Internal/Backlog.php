@@ -111,7 +111,8 @@ final class Backlog
      */
     private function payloads(array $ids): array
     {
-        $sql = "select id, {$this->dialect->column('payload')} from " . Schema::OUTBOX . ' where id in ' . Dialect::places(count($ids)) . Dialect::ALL;
+        $sql = "select id, {$this->dialect->column('payload')} from " . Schema::OUTBOX
+            . ' where id in ' . Dialect::places(count($ids)) . Dialect::ALL;
 
         return $ids === [] ? [] : array_column($this->database->rows($sql, $ids), 'payload', 'id');
     }

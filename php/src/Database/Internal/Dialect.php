@@ -17,6 +17,18 @@ enum Dialect: string
     case MySql = 'mysql';
     case Sqlite = 'sqlite';
 
+    /**
+     * Before a DELETE of MySQL that joins or forces an index: MariaDB's sql_safe_updates refuses it though it looks for
+     * keys.
+     */
+    public const UNSAFE = '/*M! set statement sql_safe_updates = 0 for */ ';
+
+    /**
+     * Behind a SELECT that gives all rows there are: without a LIMIT, MySQL gives no more than the session's
+     * sql_select_limit.
+     */
+    public const ALL = ' limit 9223372036854775807';
+
     /** Microseconds since 1970 by the database's clock, without a time zone and its repeated hour. SQLite has no clock of its own that is as fine. */
     public function now(): string
     {
@@ -73,12 +85,6 @@ enum Dialect: string
         return $this === self::Sqlite ? '' : ' for update skip locked';
     }
 
-    /** Before a DELETE of MySQL that joins or forces an index: MariaDB's sql_safe_updates refuses it though it looks for keys. */
-    public const UNSAFE = '/*M! set statement sql_safe_updates = 0 for */ ';
-
-    /** Behind a SELECT that gives all rows there are: without a LIMIT, MySQL gives no more than the session's sql_select_limit. */
-    public const ALL = ' limit 9223372036854775807';
-
     /**
      * Deletes rows of the outbox. Of a small table MySQL would scan all rows for a list of ids, and so wait for those that somebody else has
      * locked, and lock the gaps between them: it is made to look for each by its key.
@@ -90,13 +96,18 @@ enum Dialect: string
     public function delete(array $ids): array
     {
         return $this === self::MySql
-            ? [self::UNSAFE . "delete o from json_table(?, '$[*]' columns (id char(36) path '$')) x straight_join delayqueue_outbox o force index (primary) on o.id = convert(x.id using ascii) collate ascii_bin", [json_encode($ids, JSON_THROW_ON_ERROR)]]
+            ? [
+                self::UNSAFE . "delete o from json_table(?, '$[*]' columns (id char(36) path '$')) x"
+                    . ' straight_join delayqueue_outbox o force index (primary)'
+                    . ' on o.id = convert(x.id using ascii) collate ascii_bin',
+                [json_encode($ids, JSON_THROW_ON_ERROR)],
+            ]
             : ['delete from delayqueue_outbox where id in ' . self::places(count($ids)), $ids];
     }
 
     /**
-     * Sets up the connection of a relay, whose transactions begin and end by statements: a server may be configured to begin one with any other
-     * statement, too.
+     * Sets up the connection of a relay, whose transactions begin and end by statements: a server may be configured to
+     * begin one with any other statement, too.
      *
      * @return list<string>
      */
@@ -112,14 +123,17 @@ enum Dialect: string
     }
 
     /**
-     * In it. With a stricter isolation, which may be the database's default, PostgreSQL refuses rows that another relay has deleted meanwhile. The
-     * loss of a transaction is repeated, so it need not wait for the disk.
+     * The statements with which a transaction of the relay begins. With a stricter isolation, which may be the
+     * database's default, PostgreSQL refuses rows that another relay has deleted meanwhile. A lost transaction is
+     * repeated, so none waits for the disk.
      *
      * @return list<string>
      */
     public function whileRelaying(): array
     {
-        return $this === self::PostgreSql ? ['set transaction isolation level read committed', 'set local synchronous_commit = off'] : [];
+        return $this === self::PostgreSql
+            ? ['set transaction isolation level read committed', 'set local synchronous_commit = off']
+            : [];
     }
 
     /** Behind the work of a transaction: PostgreSQL rolls back without a word what an error has aborted, also where that was caught. @return list<string> */

@@ -48,9 +48,10 @@ final class Table
      */
     public function waiting(string $queue, array $ids): array
     {
-        $where = 'where queue = ? and job in ' . Dialect::places(count($ids)) . " and options not like '{\"cancel\"%'" . Dialect::ALL;
+        $sql = 'select id, job from ' . Schema::OUTBOX . ' where queue = ? and job in ' . Dialect::places(count($ids))
+            . " and options not like '{\"cancel\"%'" . Dialect::ALL;
 
-        return array_column(Schema::rows($this->database, 'select id, job from ' . Schema::OUTBOX . " $where", [$queue, ...$ids]), 'job', 'id');
+        return array_column(Schema::rows($this->database, $sql, [$queue, ...$ids]), 'job', 'id');
     }
 
     /** @return list<string> payloads of the rows that wait of one job */
@@ -89,7 +90,8 @@ final class Table
      */
     public function endCopies(string $queue, array $ids): void
     {
-        $open = 'select job, made from ' . Schema::JOBS . ' where queue = ? and job in ' . Dialect::places(count($ids)) . ' and ended is null' . Dialect::ALL;
+        $open = 'select job, made from ' . Schema::JOBS . ' where queue = ? and job in ' . Dialect::places(count($ids))
+            . ' and ended is null' . Dialect::ALL;
         foreach ($this->journal ? $this->database->rows($open, [$queue, ...$ids]) : [] as $job) {
             [$one, $key] = [' where queue = ? and job = ? and made = ? and ended is null', [$queue, (string) $job['job'], (int) $job['made']]];
             if ($this->database->rows('select made from ' . Schema::JOBS . $one . $this->dialect->lockedForOne(), $key) !== []) {
@@ -107,7 +109,8 @@ final class Table
     {
         [$there, $source] = [[], null];
         foreach (array_chunk($rows, self::CHUNK) as $ids) {
-            $sql = 'select o.id, s.source from ' . Schema::OUTBOX . ' o, ' . Schema::SOURCE . ' s where o.id in ' . Dialect::places(count($ids)) . ' order by o.id' . Dialect::ALL;
+            $sql = 'select o.id, s.source from ' . Schema::OUTBOX . ' o, ' . Schema::SOURCE . ' s where o.id in '
+                . Dialect::places(count($ids)) . ' order by o.id' . Dialect::ALL;
             foreach ($this->database->rows($sql, $ids) as $row) {
                 [$there[], $source] = [(string) $row['id'], (string) $row['source']];
             }

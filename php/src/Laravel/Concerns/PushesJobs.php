@@ -88,8 +88,8 @@ trait PushesJobs
     }
 
     /**
-     * {@inheritdoc} With the wishes of an Identified job, its group, and what it holds, so that they are there still when
-     * it is retried, or never runs.
+     * {@inheritdoc} With the wishes of an Identified job, its group, and what it holds, so that they are there still
+     * when it is retried, or never runs.
      */
     protected function createPayloadArray($job, $queue, $data = '')
     {

@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 namespace DelayQueue\Laravel\Console;
 
+use DelayQueue\Internal\StartBy;
 use DelayQueue\JobInfo;
-use DelayQueue\Laravel\Job;
 use DelayQueue\Laravel\QueueName;
 use Illuminate\Console\Command;
 use Illuminate\Support\Carbon;
@@ -48,7 +48,7 @@ final class ShowCommand extends Command
             'attempts' => (string) ($info->attempts + (int) ($payload['attempts'] ?? 0)),
             'created' => self::moment($info->createdAt),
             'due' => self::moment($info->dueAt),
-            'expires' => ($until = Job::expiresAt($info->headers, $info->dueAt)) === null ? null : self::moment($until),
+            'expires' => ($until = StartBy::at($info->headers, $info->dueAt)) === null ? null : self::moment($until),
             'lease until' => $info->leaseUntil === null ? null : self::moment($info->leaseUntil),
             'last error' => $info->lastError,
         ], static fn (?string $value): bool => $value !== null);

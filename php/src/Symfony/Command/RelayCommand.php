@@ -72,7 +72,9 @@ final class RelayCommand extends Command
             $first->database(),
             new RowQueues(
                 // Receipts may be in any queue of that Redis, and rows of a transport that has another queue now.
-                static fn (string $queue): DelayQueue => isset($queues[$queue]) ? $queues[$queue]->queues()->own() : $first->queues()->own()->sibling($queue),
+                static fn (string $queue): DelayQueue => isset($queues[$queue])
+                    ? $queues[$queue]->queues()->own()
+                    : $first->queues()->own()->sibling($queue),
                 array_map(static fn (TransportOutbox $outbox): MessageEnds => $outbox->ends(), $queues),
             ),
             $batch,

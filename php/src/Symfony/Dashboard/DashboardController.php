@@ -50,7 +50,8 @@ final class DashboardController
             static fn (): Access => $access,
             journal: $this->journal,
             changed: $this->logger === null ? null : new ChangeLog($this->logger),
-            cancel: fn (DelayQueue $queue, JobInfo ...$jobs): int => $this->transports->cancelFound($transport, $queue, ...$jobs),
+            cancel: fn (DelayQueue $queue, JobInfo ...$jobs): int =>
+                $this->transports->cancelFound($transport, $queue, ...$jobs),
         );
 
         return HttpFoundation::response($handler->handle(HttpFoundation::request($request, $path, $this->tokens?->getToken()?->getUserIdentifier())));

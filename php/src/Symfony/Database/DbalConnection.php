@@ -46,7 +46,9 @@ final class DbalConnection implements Connection
     {
         foreach ($this->connection->getConfiguration()->getMiddlewares() as $middleware) {
             if ($middleware instanceof FlushMiddleware) {
-                $middleware->onEnd(fn (DriverConnection $driver, bool $committed) => $this->ended($driver, $committed, $outbox, $ended));
+                $middleware->onEnd(function (DriverConnection $driver, bool $committed) use ($outbox, $ended): void {
+                    $this->ended($driver, $committed, $outbox, $ended);
+                });
 
                 return;
             }

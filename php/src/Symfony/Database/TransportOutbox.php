@@ -39,8 +39,11 @@ final class TransportOutbox
     private array $cancelled = [];
 
     /** @param Closure(): Connection $connect gives the application's connection when it is needed */
-    public function __construct(private readonly Closure $connect, private readonly Queues $queues, private readonly MessageEnds $ends)
-    {
+    public function __construct(
+        private readonly Closure $connect,
+        private readonly Queues $queues,
+        private readonly MessageEnds $ends,
+    ) {
     }
 
     public function isInTransaction(): bool
@@ -66,7 +69,11 @@ final class TransportOutbox
         }
         $job['onDuplicate'] = $job['onDuplicate'] === OnDuplicate::Fail ? OnDuplicate::Keep : $job['onDuplicate'];
 
-        return $this->asked(fn (Outbox $outbox): string => $this->isInTransaction() ? $this->pushRow($outbox, $job) : $this->pushNow($outbox, $job));
+        return $this->asked(
+            fn (Outbox $outbox): string => $this->isInTransaction()
+                ? $this->pushRow($outbox, $job)
+                : $this->pushNow($outbox, $job),
+        );
     }
 
     /** @param array<string, mixed> $job */
@@ -109,9 +116,12 @@ final class TransportOutbox
             } catch (DelayQueueException) {
                 $found = true; // Away, loading, or read-only: the relay asks later.
             }
-            $locks = $this->ends->isUsed() ? $this->locksOf($outbox->payloads($this->queues->settings->queue, $id)) : [];
-            $isDeleted = $outbox->cancel($this->queues->settings->queue, $id) > 0;
-            $isOpen ? array_push($this->cancelled, ...$locks) : array_map($this->ends->release(...), $isDeleted ? $locks : []);
+            $name = $this->queues->settings->queue;
+            $locks = $this->ends->isUsed() ? $this->locksOf($outbox->payloads($name, $id)) : [];
+            $isDeleted = $outbox->cancel($name, $id) > 0;
+            $isOpen
+                ? array_push($this->cancelled, ...$locks)
+                : array_map($this->ends->release(...), $isDeleted ? $locks : []);
 
             return $isDeleted || $found;
         });
@@ -155,7 +165,8 @@ final class TransportOutbox
 
     private function open(): Outbox
     {
-        $outbox = new Outbox($this->database(), new RowQueues(fn (): DelayQueue => $this->queues->own(), [$this->ends]));
+        $queues = new RowQueues(fn (): DelayQueue => $this->queues->own(), [$this->ends]);
+        $outbox = new Outbox($this->database(), $queues);
         try {
             $this->database()->flushAfterCommit($outbox, $this->ended(...));
         } catch (LogicException $error) {

@@ -45,7 +45,10 @@ final class DelayQueueExtension extends Extension
                 ->setArguments([
                     new Reference(TransportFactory::class),
                     $config['wait'],
-                    new Reference('cache.messenger.restart_workers_signal', ContainerInterface::NULL_ON_INVALID_REFERENCE),
+                    new Reference(
+                        'cache.messenger.restart_workers_signal',
+                        ContainerInterface::NULL_ON_INVALID_REFERENCE,
+                    ),
                 ])
                 ->addTag('kernel.event_subscriber');
         }

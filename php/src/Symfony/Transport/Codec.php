@@ -15,8 +15,9 @@ use Symfony\Component\Messenger\Stamp\TransportMessageIdStamp;
 use Symfony\Component\Messenger\Transport\Serialization\SerializerInterface;
 
 /**
- * A job's bytes: {"body": …, "headers": …}, as Messenger's Redis transport stores them. A body that is not UTF-8, which JSON cannot hold,
- * is kept in base64, and a member "encoding" says so; of such headers names and values are, and "headerEncoding" says so.
+ * A job's bytes: {"body": …, "headers": …}, as Messenger's Redis transport stores them. A body that is not UTF-8,
+ * which JSON cannot hold, is kept in base64, and a member "encoding" says so; of such headers names and values are, and
+ * "headerEncoding" says so.
  *
  * @internal
  */

@@ -139,7 +139,8 @@ final class MessageEnds
                 $this->release($lock);
             }
         } catch (DelayQueueException $error) {
-            $this->warn('It is unknown whether the message with the deduplication lock "{lock}" has ended.', $lock, $error);
+            $what = 'It is unknown whether the message with the deduplication lock "{lock}" has ended.';
+            $this->warn($what, $lock, $error);
         }
     }
 

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Symfony\Transport;
 
 use DelayQueue;
-use DelayQueue\Console\Nearest;
+use DelayQueue\Internal\Nearest;
 use Symfony\Component\Messenger\Exception\InvalidArgumentException;
 use ValueError;
 

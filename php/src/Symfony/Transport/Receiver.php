@@ -6,6 +6,7 @@ namespace DelayQueue\Symfony\Transport;
 
 use DelayQueue\Exception as DelayQueueException;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\StartBy;
 use DelayQueue\Job;
 use DelayQueue\LeaseLostException;
 use DelayQueue\RateLimited;
@@ -102,15 +103,18 @@ final class Receiver
     {
         $why = self::stamp($envelope)->failure() ?? 'rejected';
         $isBuried = $this->queues->settings->buryOnReject;
-        $this->settle($envelope, static fn (Job $job) => $isBuried ? $job->bury($why, true) : $job->ack(true), isEnd: true);
+        $reject = static fn (Job $job) => $isBuried ? $job->bury($why, failed: true) : $job->ack(failed: true);
+        $this->settle($envelope, $reject, isEnd: true);
     }
 
     public function keepalive(Envelope $envelope, ?int $seconds): void
     {
         $job = self::stamp($envelope)->job;
-        if ($job !== null && !$job->isSettled() && !self::holds(static fn () => $job->touch(max($job->ttr, 2 * (int) $seconds)))) {
-            $this->lost($job->id);
+        if ($job === null || $job->isSettled()) {
+            return;
         }
+        $isHeld = self::holds(static fn () => $job->touch(max($job->ttr, 2 * (int) $seconds)));
+        $isHeld || $this->lost($job->id);
     }
 
     /**
@@ -120,7 +124,8 @@ final class Receiver
      */
     public function lost(string $id, ?Job $unfinished = null): void
     {
-        $what = 'The lease of message {id} of queue {queue} ended before it was settled: it was cancelled, or runs once more.';
+        $what = 'The lease of message {id} of queue {queue} ended before it was settled: '
+            . 'it was cancelled, or runs once more.';
         $this->logger?->warning($what, ['id' => $id, 'queue' => $this->queues->settings->queue]);
         $unfinished === null ?: $this->ends->lost($this->queues->serving([$unfinished->queue]), $unfinished);
     }
@@ -172,7 +177,7 @@ final class Receiver
             $this->queues->serving([$stamp->job->queue])->rateLimit($limit->delay, $limit->group ?? $stamp->group);
         } finally {
             try {
-                $headers = Expiry::without($stamp->job);
+                $headers = StartBy::without($stamp->job->headers);
                 $body === null && $headers === null || $stamp->job->update($body ?? $stamp->job->body, $headers);
                 $stamp->job->release(Moment::of($stamp->job->dueAt), countAttempt: false);
             } catch (LeaseLostException) {

@@ -7,6 +7,7 @@ namespace DelayQueue\Symfony\Transport;
 use DelayQueue\ConnectionException;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Internal\RedisClock;
+use DelayQueue\Internal\StartBy;
 use DelayQueue\LeaseLostException;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
@@ -101,7 +102,7 @@ final class Sender
         $held->done();
         $lease = $job;
         try {
-            $job?->update($body, Expiry::without($job));
+            $job?->update($body, StartBy::without($job->headers));
             $job?->release(RedisClock::in(self::delay($envelope), $this->queues->own()), countAttempt: false, error: $held->failure() ?? 'handling the message failed');
         } catch (LeaseLostException) {
             $job = null;
@@ -135,7 +136,9 @@ final class Sender
     {
         $usesOutbox = $this->outbox !== null && ($wish?->unique === null || $this->outbox->isInTransaction());
 
-        return $usesOutbox ? $this->outbox->push($this->job($envelope, $body, $wish)) : $this->pushOrEnd($envelope, $body, $wish);
+        return $usesOutbox
+            ? $this->outbox->push($this->job($envelope, $body, $wish))
+            : $this->pushOrEnd($envelope, $body, $wish);
     }
 
     /** A message that is kept out ends here, and so does one that gives way to it. */
@@ -185,7 +188,9 @@ final class Sender
         $onExpiry = $wish?->onExpiry ?? OnExpiry::Bury;
         $expires = $wish?->expires;
         if ($expires !== null && $this->ends->lockOf($envelope) !== null) {
-            [$headers, $expires] = [Expiry::header($expires, $onExpiry) + $headers, null];
+            $method = DelayQueueStamp::class . '::__construct';
+            $headers += StartBy::header($expires, $onExpiry, $method, 'Argument #7 ($expires)');
+            $expires = null;
         }
 
         return [

@@ -127,7 +127,11 @@ final class Transport implements
         return $this->queues->own();
     }
 
-    /** @internal @return bool whether there was one; with an outbox also true where Redis does not answer: the relay removes it */
+    /**
+     * @internal
+     *
+     * @return bool whether there was one; with an outbox also true where Redis does not answer: the relay removes it
+     */
     public function cancel(string $id): bool
     {
         if ($this->outbox !== null) {

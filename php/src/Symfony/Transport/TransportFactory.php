@@ -27,7 +27,8 @@ final class TransportFactory implements TransportFactoryInterface
     /**
      * @param array<string, mixed> $defaults options of all transports; a transport's own go before them
      * @param ContainerInterface|null $databases DBAL's connections by the names that the option outbox has for them
-     * @param LockFactory|null $locks that of Messenger's DeduplicateMiddleware: messages that end without a handler release their locks
+     * @param LockFactory|null $locks that of Messenger's DeduplicateMiddleware: messages that end without a handler
+     *     release their locks
      */
     public function __construct(
         private readonly array $defaults = [],

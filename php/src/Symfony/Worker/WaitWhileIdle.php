@@ -37,10 +37,11 @@ final class WaitWhileIdle implements EventSubscriberInterface
     private float $sleep = 1.0;
 
     /**
-     * @param float $seconds how long a worker waits before it has a look at its limits. A message, and a signal, end the wait at once, and
-     *     messenger:stop-workers within a second or two; each new wait costs Redis some thirty commands
-     * @param CacheItemPoolInterface|null $restartSignal the service cache.messenger.restart_workers_signal. Without it, or without pcntl, a
-     *     wait has two seconds at most
+     * @param float $seconds how long a worker waits before it has a look at its limits. A message, and a signal, end
+     *     the wait at once, and messenger:stop-workers within a second or two; each new wait costs Redis some thirty
+     *     commands
+     * @param CacheItemPoolInterface|null $restartSignal the service cache.messenger.restart_workers_signal. Without it,
+     *     or without pcntl, a wait has two seconds at most
      */
     public function __construct(
         private readonly TransportFactory $factory,

@@ -68,7 +68,11 @@ trait KilledWorkerTests
         $schema = $this->app['db']->connection()->getSchemaBuilder();
         $schema->rename('failed_jobs', 'away');
         $this->start(...static::WORK);
-        Wait::until(fn (): bool => $this->queue()->find($id)?->state === State::Delayed, 20, 'the next try to record it');
+        Wait::until(
+            fn (): bool => $this->queue()->find($id)?->state === State::Delayed,
+            20,
+            'the next try to record it',
+        );
         $schema->rename('away', 'failed_jobs');
         $this->queue()->reschedule($id, 0);
         $this->start(...static::WORK);

@@ -95,6 +95,22 @@ abstract class LaravelTestCase extends TestCase
         return $output;
     }
 
+    /** Runs a worker in this process. */
+    protected function workUntilEmpty(string $command, int $tries = 1): void
+    {
+        $this->artisan($command, ['--stop-when-empty' => true, '--sleep' => 0, '--tries' => $tries]);
+    }
+
+    /** What is stored of a job that is pushed; it is cancelled again. */
+    protected function bodyOf(object $job): string
+    {
+        $id = $this->queue()->push($job);
+        $body = $this->queue()->find($id)->body;
+        $this->queue()->cancel($id);
+
+        return $body;
+    }
+
     /** Starts a command in a process of its own. */
     protected function start(string ...$arguments): Process
     {

@@ -22,10 +22,15 @@ abstract class OutboxTestCase extends LaravelTestCase
         DatabaseServer::dropAll();
     }
 
-    /** What DATABASES names, else PostgreSQL, else SQLite: the Debians of newer frameworks have no other. @return iterable<string, array{string}> */
+    /**
+     * What DATABASES names, else PostgreSQL, else SQLite: the Debians of newer frameworks have no other.
+     *
+     * @return iterable<string, array{string}>
+     */
     public static function databases(): iterable
     {
-        foreach (DatabaseServer::chosen() ?: [glob('/usr/lib/postgresql/*/bin/postgres') === [] ? 'sqlite' : 'postgresql'] as $name) {
+        $there = glob('/usr/lib/postgresql/*/bin/postgres') === [] ? 'sqlite' : 'postgresql';
+        foreach (DatabaseServer::chosen() ?: [$there] as $name) {
             yield $name => [$name];
         }
     }

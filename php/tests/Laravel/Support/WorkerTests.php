@@ -32,7 +32,11 @@ abstract class WorkerTests extends LaravelTestCase
         $dueAt = $this->queue()->find('timely')->dueAt;
         $endedAt = (float) explode(' ', $this->awaitLine('/^end timely/'))[3];
         $this->assertGreaterThanOrEqual($dueAt, $endedAt + 0.001);
-        $this->assertLessThan(3.0, $endedAt - $dueAt - Machine::stallsSince($dueAt), 'by itself a waiter looks after four seconds');
+        $this->assertLessThan(
+            3.0,
+            $endedAt - $dueAt - Machine::stallsSince($dueAt),
+            'by itself a waiter looks after four seconds',
+        );
         Wait::until(fn (): bool => $this->queue()->size() === 0, 10, 'an empty queue');
     }
 
@@ -49,7 +53,11 @@ abstract class WorkerTests extends LaravelTestCase
         $pushed = microtime(true);
         Deed::dispatch('again')->onQueue('low');
         $ended = (float) explode(' ', $this->awaitLine('/^end again/'))[3];
-        $this->assertLessThan(3.0, $ended - $pushed - Machine::stallsSince($pushed), 'by itself a waiter looks after four seconds');
+        $this->assertLessThan(
+            3.0,
+            $ended - $pushed - Machine::stallsSince($pushed),
+            'by itself a waiter looks after four seconds',
+        );
     }
 
     public function testAWorkerLeavesOutAQueueThatTheCacheCallsPaused(): void

@@ -2,9 +2,13 @@
 
 declare(strict_types=1);
 
-namespace DelayQueue\Console;
+namespace DelayQueue\Internal;
 
-/** Finds the names that somebody may have meant. */
+/**
+ * Finds the names that somebody may have meant.
+ *
+ * @internal
+ */
 final class Nearest
 {
     /** One letter in so many may be wrong. */
