@@ -43,9 +43,13 @@ impl Setting {
     }
 }
 
-/// Whether a test of many combinations takes this one: each fourth, and all of them in the long runs that take many walks.
+/// Whether tests of many combinations take all of them, as where the model takes many walks; else each fourth.
+pub fn takes_all() -> bool {
+    std::env::var_os(MANY_SEEDS).is_some()
+}
+
 pub fn takes(case: usize) -> bool {
-    case.is_multiple_of(4) || std::env::var_os(MANY_SEEDS).is_some()
+    case.is_multiple_of(4) || takes_all()
 }
 
 /// The reservations of a holder, by the name of the job.
