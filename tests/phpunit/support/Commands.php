@@ -29,16 +29,21 @@ final class Commands
     {
         self::load();
         $before = getenv();
-        $changed = array_diff_assoc($environment, $before);
-        foreach ($changed as $name => $value) {
-            putenv("$name=$value");
-        }
+        self::change($environment);
         try {
             return self::answer($arguments);
         } finally {
-            foreach (array_keys($changed) as $name) {
-                putenv(isset($before[$name]) ? "$name=$before[$name]" : $name);
-            }
+            // Symfony leaves the variable SHELL_VERBOSITY behind.
+            self::change($before + array_map(static fn (): ?string => null, getenv()));
+            unset($_ENV['SHELL_VERBOSITY'], $_SERVER['SHELL_VERBOSITY']);
+        }
+    }
+
+    /** @param array<string, ?string> $environment null removes a variable */
+    private static function change(array $environment): void
+    {
+        foreach ($environment as $name => $value) {
+            putenv($value === null ? $name : "$name=$value");
         }
     }
 
