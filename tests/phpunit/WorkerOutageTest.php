@@ -90,6 +90,26 @@ final class WorkerOutageTest extends ProcessTestCase
         }
     }
 
+    public function testAPausedWorkerAsksForALostRedisAsRarelyAsOneThatWorks(): void
+    {
+        $port = stream_socket_server('tcp://127.0.0.1:0');
+        $worker = $this->workers[] = new Worker('redis://' . stream_socket_get_name($port, false), 'orders', events: 'ConnectionLost');
+        $knocks = static function (float $seconds) use ($port): int {
+            for ($count = 0, $end = microtime(true) + $seconds; microtime(true) < $end;) {
+                $knock = @stream_socket_accept($port, 0.01);
+                $count += $knock === false ? 0 : 1;
+                $knock === false || fclose($knock);
+            }
+
+            return $count;
+        };
+        Wait::until(static fn (): bool => $knocks(0.1) > 0, 20, 'it asks');
+        $worker->signal(SIGUSR2);
+        Wait::until(static fn (): bool => $knocks(0.2) === 0, 20, 'it rests for longer and longer');
+        $this->assertLessThan(50, $knocks(2));
+        $worker->signal(SIGCONT);
+    }
+
     public function testAcknowledgementsThatCannotBeSentInTimeAreReportedAsLost(): void
     {
         $this->queue()->push(['do' => 'hold'], id: 'job', ttr: 2);

@@ -116,7 +116,7 @@ impl Loop<'_> {
         self.away = Some(pause);
         self.feed.give_up_ended();
         self.report_lost()?;
-        let mut interrupts = self.interrupts(false);
+        let mut interrupts = self.interrupts(self.is_paused());
         let flow = rest(pause.mul_f64(0.5 + 0.5 * random_unit()), &mut interrupts);
         self.left(interrupts.php, flow)
     }
