@@ -113,7 +113,8 @@ if count > 0 and most ~= '0' then
     if look then
       --@include mark_rarely
     end
-    local lease = mark .. ' ' .. int(token + n) .. ' ' .. due .. behind .. group
+    -- The handler of a job that was leased behind another one may not have begun when its worker dies.
+    local lease = mark .. (n == 1 and ' ' or 'a ') .. int(token + n) .. ' ' .. due .. behind .. group
     reply[4 * n + 1] = lease
     new_leases[2 * n - 1] = id
     new_leases[2 * n] = lease

@@ -11,8 +11,8 @@ for n = #ids, 1, -1 do
     table.remove(ids, n)
     table.remove(held, n)
   else
-    local mark, behind = string.byte(lease, 1, 2)
-    if mark == 104 and behind == 32 then -- 'h '
+    local mark, second, third = string.byte(lease, 1, 3)
+    if mark == 104 and (second == 32 or second == 97 and third == 32) then -- 'h ' or 'ha '
       aged = aged or {}
       aged[#aged + 1] = ids[n]
     elseif mark ~= 45 then -- '-'

@@ -149,6 +149,6 @@ final class ChunkRun
     {
         $isLastAttempt = $job->maxAttempts > 0 && $job->attempts >= $job->maxAttempts;
 
-        return $isLastAttempt || $job->attempts > 1 && $queue->peek($job->id)?->timeouts > 0;
+        return $isLastAttempt || $job->lastError !== null && $queue->peek($job->id)?->timeouts > 0;
     }
 }

@@ -73,6 +73,26 @@ trait LeaseRules
         $this->assertSame(2, $queue->stats()->timedOut);
     }
 
+    public function testLeasesOfABatchThatAreOverCostOnlyItsFirstJobAnAttempt(): void
+    {
+        $queue = $this->queue();
+        $queue->pushMany(array_map(static fn (string $id): array => ['payload' => 1, 'id' => $id, 'maxAttempts' => 2], ['a', 'b', 'c']));
+        $queue->push('last', id: 'last', maxAttempts: 1);
+        $past = fn (string $id): array => [$queue->peek($id)?->state, $queue->peek($id)?->attempts, $queue->peek($id)?->timeouts];
+
+        $this->assertCount(3, $queue->reserveMany(10));
+        $this->travel(61);
+        $this->assertSame([[State::Ready, 1, 1], [State::Ready, 0, 1], [State::Ready, 0, 1]], array_map($past, ['a', 'b', 'c']));
+        $this->assertSame(3, $queue->stats()->timedOut);
+        foreach (['a' => 2, 'b' => 1, 'c' => 1, 'last' => 1] as $id => $attempts) {
+            $jobs = $queue->reserveMany(10);
+            $this->assertSame([[$id, $attempts]], array_map(static fn (Job $job): array => [$job->id, $job->attempts], $jobs), 'alone');
+        }
+        $this->travel(61);
+        $wanted = [[State::Buried, 2, 2], [State::Ready, 1, 2], [State::Ready, 1, 2], [State::Buried, 1, 1]];
+        $this->assertSame($wanted, array_map($past, ['a', 'b', 'c', 'last']));
+    }
+
     public function testALeaseThatIsOverIsInNobodysWay(): void
     {
         $queue = $this->queue();

@@ -34,6 +34,8 @@ pub struct Job {
     pub comes_first: bool,
     /// It was leased under a limit of the queue.
     pub is_limited: bool,
+    /// It was leased after another job, by the same call.
+    pub is_behind: bool,
 }
 
 impl Job {
@@ -69,7 +71,7 @@ impl Job {
 
     /// It was served, buried or kicked.
     pub fn has_come_back(&self) -> bool {
-        self.attempts + self.buries + self.kicks > 0
+        self.attempts + self.timeouts + self.buries + self.kicks > 0
     }
 
     /// By when it falls due, however often it is replaced.
