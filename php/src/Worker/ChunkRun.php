@@ -144,11 +144,13 @@ final class ChunkRun
         return $limit > 0.0 ? min($this->within, $limit / 2) : $this->within;
     }
 
-    /** A job that may have killed its worker, or would be buried if the chunk failed, as reserveMany() sees it. */
+    /** A job that may have killed its worker, or would be buried if the chunk failed, as reserveMany() sees it. Each expired lease leaves an error. */
     private function isAlone(JobInterface $job, QueueInterface $queue): bool
     {
         $isLastAttempt = $job->maxAttempts > 0 && $job->attempts >= $job->maxAttempts;
 
-        return $isLastAttempt || $job->lastError !== null && $queue->peek($job->id)?->timeouts > 0;
+        $mayHaveExpired = $job->attempts > 1 || $job->lastError !== null;
+
+        return $isLastAttempt || $mayHaveExpired && $queue->peek($job->id)?->timeouts > 0;
     }
 }
