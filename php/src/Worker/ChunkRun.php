@@ -148,7 +148,6 @@ final class ChunkRun
     private function isAlone(JobInterface $job, QueueInterface $queue): bool
     {
         $isLastAttempt = $job->maxAttempts > 0 && $job->attempts >= $job->maxAttempts;
-
         $mayHaveExpired = $job->attempts > 1 || $job->lastError !== null;
 
         return $isLastAttempt || $mayHaveExpired && $queue->peek($job->id)?->timeouts > 0;
