@@ -6,7 +6,7 @@ use super::Mutant;
 pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/ends.lua", "is_let_in = let_in(names) or is_capped", "is_let_in = is_capped"), // a place that is free again lets nobody in
     ("lib/acknowledge.lua", "second == 97 and third == 32", "true"), // a group's job that came back ends as a plain one
-    ("lib/ends.lua", "call('ZREM', groups, unpack(entries))", ""), // a job that has ended is held for ever
+    ("lib/ends.lua", "call('ZREM', groups, unpack(entries))", ""),   // a job that has ended is held for ever
     ("lib/let_in.lua", "places[#places + 2] = int(at), group", "places[#places + 2] = int(at + 3000000), group"), // stands too late
     ("lib/back.lua", ".ordered then", ".ordered and false then"), // a job that came back is not the first
     ("lib/turns.lua", "if not priority and turn.own.ordered then", "if false then"), // nor does its group wait for it
