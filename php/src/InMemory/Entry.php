@@ -125,7 +125,7 @@ final class Entry
     {
         $expiresUs = $this->expires?->momentUs($this->firstDueUs ?? $this->dueUs);
 
-        return $this->info->kicks === 0 && $this->info->attempts === 0 && $expiresUs !== null && $expiresUs < $nowUs;
+        return $this->info->kicks + $this->info->attempts + $this->info->timeouts === 0 && $expiresUs !== null && $expiresUs < $nowUs;
     }
 
     /** The reason for its end where there is none of its own. */

@@ -76,7 +76,7 @@ trait LeaseRules
     public function testLeasesOfABatchThatAreOverCostOnlyItsFirstJobAnAttempt(): void
     {
         $queue = $this->queue();
-        $queue->pushMany(array_map(static fn (string $id): array => ['payload' => 1, 'id' => $id, 'maxAttempts' => 2], ['a', 'b', 'c']));
+        $queue->pushMany(array_map(static fn (string $id): array => ['payload' => 1, 'id' => $id, 'maxAttempts' => 2, 'expires' => 30], ['a', 'b', 'c']));
         $queue->push('last', id: 'last', maxAttempts: 1);
         $past = fn (string $id): array => [$queue->peek($id)?->state, $queue->peek($id)?->attempts, $queue->peek($id)?->timeouts];
 
@@ -84,6 +84,7 @@ trait LeaseRules
         $this->travel(61);
         $this->assertSame([[State::Ready, 1, 1], [State::Ready, 0, 1], [State::Ready, 0, 1]], array_map($past, ['a', 'b', 'c']));
         $this->assertSame(3, $queue->stats()->timedOut);
+        // They were in somebody's hands in time, so none of them has expired.
         foreach (['a' => 2, 'b' => 1, 'c' => 1, 'last' => 1] as $id => $attempts) {
             $jobs = $queue->reserveMany(10);
             $this->assertSame([[$id, $attempts]], array_map(static fn (Job $job): array => [$job->id, $job->attempts], $jobs), 'alone');

@@ -111,7 +111,9 @@ impl Job {
     pub fn end_at(&self, now: i64) -> Option<(OnExpiry, String)> {
         let expires = expires_at_us(&self.options.extras.traits, self.first_due.unwrap_or(self.due));
         match expires {
-            Some((at, then)) if at < now && self.attempts == 0 && self.kicks == 0 => Some((then, "expired".into())),
+            Some((at, then)) if at < now && self.attempts + self.timeouts + self.kicks == 0 => {
+                Some((then, "expired".into()))
+            }
             _ if !self.is_too_late_at(now) => None,
             _ if self.error.is_empty() => Some((OnExpiry::Bury, TOO_LATE.into())),
             _ => Some((OnExpiry::Bury, self.error.clone())),

@@ -42,7 +42,8 @@ final class Expiry
     /** Whether a message that a worker has just taken is in time. One that is not has ended. */
     public function isInTime(Job $job): bool
     {
-        if (!isset($job->headers[self::HEADER]) || $job->attempts > 1) {
+        // A lease that has ended leaves an error, also where it counts no attempt.
+        if (!isset($job->headers[self::HEADER]) || $job->attempts > 1 || $job->lastError !== null) {
             return true;
         }
         [$time, $onExpiry] = explode(' ', $job->headers[self::HEADER]) + ['', ''];

@@ -58,7 +58,8 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/moments.lua", "< math.max(next_due, now)", "< now"),
     ("lib/moments.lua", "< math.max(next_due, now)", "< next_due"),
     ("lib/expire.lua", "if past.kicks == 0 and past.attempts", "if past.attempts"),
-    ("lib/expire.lua", "and past.attempts == 0 and", "and"), // later attempts expire
+    ("lib/expire.lua", "and past.attempts + past.timeouts == 0 and", "and"), // later attempts expire
+    ("lib/expire.lua", "past.attempts + past.timeouts == 0", "past.attempts == 0"), // so does one that may have been started
     ("lib/expire.lua", "string.byte(record, at + 9) == 1 and 'dropped' or 'expired'", "'expired'"),
     ("lib/moments.lua", "moment(record, 'U', past.first_due)", "moment(record, 'U', now)"),
     ("lib/expire.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"),
