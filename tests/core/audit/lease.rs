@@ -14,13 +14,13 @@ impl Lease {
         let mut word = || String::from_utf8(fields.next()?.to_vec()).ok();
         let (marks, token, due) = (word()?, word()?.parse().ok()?, word()?.parse().ok()?);
         let own = marks.strip_suffix('a').unwrap_or(&marks);
-        let is_known = own == "-" || !own.is_empty() && own.chars().all(|mark| "bghl".contains(mark));
+        let is_known = marks == "-" || !marks.is_empty() && own.chars().all(|mark| "bghl".contains(mark));
         let has_consumer = word().is_some_and(|consumer| !consumer.is_empty());
         let group = fields.next().map(<[u8]>::to_vec);
         Some(Self { token, due, marks, group }).filter(|_| is_known && has_consumer)
     }
 
-    /// `b`: it was buried; `h`: it has a history; `g`: of a group; `l`: the queue has limits.
+    /// `b`: it was buried; `h`: it has a history; `g`: of a group; `l`: the queue has limits; `a`: it was leased behind another one.
     pub fn has(&self, mark: char) -> bool {
         self.marks.contains(mark)
     }
