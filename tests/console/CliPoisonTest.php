@@ -40,12 +40,14 @@ final class CliPoisonTest extends CliTestCase
     public function testAWorkerThatIsKilledCostsOnlyTheJobThatItRanAnAttempt(): void
     {
         $queue = $this->queue(['ttr' => 0.5, 'maxAttempts' => 2]);
-        $queue->pushMany(array_map(static fn (string $id): array => ['payload' => ['do' => $id === 'a' ? 'kill' : 'nothing'], 'id' => $id], ['a', 'b', 'c']));
+        foreach (['a' => 'kill', 'b' => 'nothing', 'c' => 'nothing'] as $id => $do) {
+            $queue->push(['do' => $do], id: $id);
+        }
         $worker = $this->start('work', self::HANDLER, '--prefetch=10');
         Wait::until(static fn (): bool => !$worker->isRunning(), 20, 'the death of the worker');
         Wait::until(static fn (): bool => $queue->count(State::Ready) === 3, 20, 'the leases end');
-        $pasts = array_map(static fn (JobInfo $job): array => [$job->attempts, $job->timeouts], [...$queue->list(State::Ready)]);
-        $this->assertSame([[1, 1], [0, 1], [0, 1]], $pasts);
+        $past = static fn (JobInfo $job): array => [$job->attempts, $job->timeouts];
+        $this->assertSame([[1, 1], [0, 1], [0, 1]], array_map($past, [...$queue->list(State::Ready)]));
     }
 
     /** @return array<string, array{int}> */

@@ -214,8 +214,8 @@ final class Jobs
     }
 
     /**
-     * Jobs whose lease is over come back to their old place, or are buried when no attempt is left. The handler of a job that was leased behind
-     * another one may not have begun: it has used up no attempt, and is leased alone next time.
+     * Jobs whose lease is over come back to their old place, or are buried when no attempt is left. The handler of one
+     * that was leased behind another may not have begun: it has used up no attempt, and is leased alone next time.
      */
     public function reclaim(): void
     {

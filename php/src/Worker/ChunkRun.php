@@ -144,10 +144,11 @@ final class ChunkRun
         return $limit > 0.0 ? min($this->within, $limit / 2) : $this->within;
     }
 
-    /** A job that may have killed its worker, or would be buried if the chunk failed, as reserveMany() sees it. Each expired lease leaves an error. */
+    /** A job that may have killed its worker, or would be buried if the chunk failed, as reserveMany() sees it. */
     private function isAlone(JobInterface $job, QueueInterface $queue): bool
     {
         $isLastAttempt = $job->maxAttempts > 0 && $job->attempts >= $job->maxAttempts;
+        // An expired lease leaves an error, also where it counts no attempt.
         $mayHaveExpired = $job->attempts > 1 || $job->lastError !== null;
 
         return $isLastAttempt || $mayHaveExpired && $queue->peek($job->id)?->timeouts > 0;
