@@ -62,7 +62,7 @@ final class Entry
         return $this->info->maxAttempts > 0 && $this->info->attempts >= $this->info->maxAttempts;
     }
 
-    /** Leased alone, so that a job that kills its worker costs its neighbours little, and has one uncounted run at most. */
+    /** Leased alone, so that a job that kills its worker costs its neighbours little, and has one uncounted run. */
     public function isAlone(): bool
     {
         return $this->info->timeouts > 0 || $this->info->maxAttempts > 0 && $this->info->attempts + 1 >= $this->info->maxAttempts;

@@ -196,8 +196,8 @@ final class Runner
     }
 
     /**
-     * @return int|null the attempts of a schedule whose last error is a lease that has ended: each of these is one more,
-     *     but the first of a schedule that was fetched behind others
+     * @return int|null the attempts of a schedule whose last error is a lease that has ended: each of these is one
+     *     more, but the first of a schedule that was fetched behind others
      */
     private static function outlived(JobInterface $job): ?int
     {
