@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub enum Target {
     Tcp { host: String, port: u16 },
     Unix { path: String },
+    /// A store of this process, by its name, and how much memory it may take; 0: any.
+    Memory { name: String, most_bytes: Option<usize> },
 }
 
 impl fmt::Display for Target {
@@ -21,6 +23,7 @@ impl fmt::Display for Target {
             Self::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
             Self::Tcp { host, port } => write!(f, "{host}:{port}"),
             Self::Unix { path } => f.write_str(path),
+            Self::Memory { name, .. } => write!(f, "memory://{name}"),
         }
     }
 }
@@ -61,7 +64,8 @@ pub enum Topology {
 }
 
 /// A parsed DSN, with or without TLS (`rediss`), each also with `valkey`:
-/// `redis://[user:pass@]host:port/db`, `redis+unix:///path[?db=]`, `redis+sentinel://host:port,…/service/db`, `redis+cluster://host:port,…`.
+/// `redis://[user:pass@]host:port/db`, `redis+unix:///path[?db=]`, `redis+sentinel://host:port,…/service/db`, `redis+cluster://host:port,…`; for tests
+/// `memory://[name][?maxmemory=64mb]`.
 /// Neither `Debug` nor `Display` shows a password.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Dsn {
@@ -142,6 +146,7 @@ impl Server {
         let (login, database) = (self.login.redacted(), self.login.database);
         match &self.target {
             Target::Unix { path } => format!("redis+unix://{login}{path}?db={database}"),
+            Target::Memory { .. } => self.target.to_string(),
             target => format!("{}://{login}{target}/{database}", self.login.scheme()),
         }
     }
