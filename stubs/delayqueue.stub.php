@@ -1332,6 +1332,13 @@ namespace DelayQueue {
         /** Back to the present. */
         public static function travelBack(): void {}
 
+        /**
+         * Deletes all that memory://$name holds, for setUp() of tests. Queue objects that are there go on with the empty store.
+         *
+         * @throws \Error in a child of the process that has the store
+         */
+        public static function forgetMemory(string $name = ''): void {}
+
         /** How many seconds this process' view is ahead of the present, negative after a travel to the past; 0.0 outside of tests, without an \Error. */
         public static function offset(): float {}
 

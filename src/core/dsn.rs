@@ -101,6 +101,18 @@ impl Dsn {
         parse::parse(text)
     }
 
+    /// The name of the store in this process, if it is one.
+    #[must_use]
+    pub fn in_memory(&self) -> Option<&str> {
+        match &self.topology {
+            Topology::Server(server) => match &server.target {
+                Target::Memory { name, .. } => Some(name),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// A server of this topology.
     #[must_use]
     pub fn server(&self, target: Target) -> Arc<Server> {

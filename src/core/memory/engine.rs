@@ -88,6 +88,10 @@ impl State {
     /// `thread`: one of the embedding language.
     pub fn enter(&mut self, client: &Mailbox, thread: Option<ThreadId>) {
         self.clients.insert(client.id, thread);
+        #[cfg(debug_assertions)]
+        {
+            self.seen.connections += 1;
+        }
     }
 
     pub fn leave(&mut self, client: &Mailbox) {

@@ -15,6 +15,7 @@ mod structs;
 mod tree;
 mod zset;
 
+use super::pool;
 use super::process::{self, Generation};
 use answer::Answer;
 use engine::{Engine, State};
@@ -79,6 +80,7 @@ fn of_parent() -> io::Error {
 /// # Errors
 /// In a process that was forked since the store was made.
 pub fn forget(name: &str) -> io::Result<()> {
+    pool::forget_memory(name);
     let store = shared(name)?;
     match store.lock() {
         Ok(engine) => engine.with(|state| state.store.clear()).unwrap_or_default(),

@@ -3,22 +3,33 @@
 use super::answer::{Answer, score_text};
 use super::commands::{Args, Command, Does, Outcome, at, int, refuse};
 use super::engine::State;
-use super::store::{Hash, Value};
+use super::store::{Hash, Store, Value};
 use super::zset::Zset;
 use std::collections::BTreeMap;
 
-/// How often each command was called.
+/// What tests ask for.
 #[derive(Default)]
-pub struct Seen(BTreeMap<&'static str, u64>);
+pub struct Seen {
+    /// How often each command was called.
+    calls: BTreeMap<&'static str, u64>,
+    pub connections: u64,
+    /// Database 1, or 0 while that is selected.
+    other: Store,
+    has_selected: bool,
+}
 
 impl Seen {
     pub fn count(&mut self, name: &'static str) {
-        *self.0.entry(name).or_default() += 1;
+        *self.calls.entry(name).or_default() += 1;
     }
 
     pub fn info(&self) -> String {
         let line = |(name, calls): (&&str, &u64)| format!("cmdstat_{}:calls={calls},usec=0\r\n", name.to_ascii_lowercase());
-        format!("# Commandstats\r\n{}", self.0.iter().map(line).collect::<String>())
+        let (connections, commands) = (self.connections, self.calls.values().sum::<u64>());
+        let calls: String = self.calls.iter().map(line).collect();
+        format!(
+            "# Stats\r\ntotal_connections_received:{connections}\r\ntotal_commands_processed:{commands}\r\n# Commandstats\r\n{calls}"
+        )
     }
 }
 
@@ -63,6 +74,21 @@ const LOOKS: &[Command] = looks! {
         end.into_iter().for_each(|end| *end = Some(now_ms.saturating_add(ms)));
         Ok(Answer::count(usize::from(is_there)))
     };
+    "COPY" -5 Less => |state, args| {
+        let Some(value) = state.store.any(at(args, 0)).cloned() else { return Ok(Answer::Int(0)) };
+        let is_own = (int(at(args, 3))? == 1) == state.seen.has_selected;
+        let target = if is_own { &mut state.store } else { &mut state.seen.other };
+        target.put(at(args, 1), value, None);
+        Ok(Answer::Int(1))
+    };
+    "SELECT" 2 Read => |state, args| {
+        if (int(at(args, 0))? == 1) != state.seen.has_selected {
+            std::mem::swap(&mut state.store, &mut state.seen.other);
+            state.store.now_us = state.seen.other.now_us;
+            state.seen.has_selected = !state.seen.has_selected;
+        }
+        Ok(Answer::OK)
+    };
     "DEBUG" -2 Read => digest;
     "CLIENT" -2 Read => |_, _| Ok(Answer::OK);
 };
@@ -80,7 +106,7 @@ fn hash(state: &mut State, args: Args, part: fn(&[u8], &[u8]) -> Answer) -> Outc
 /// `CONFIG SET` and `CONFIG RESETSTAT`.
 pub fn configure(state: &mut State, args: Args) -> Outcome {
     if at(args, 0).eq_ignore_ascii_case(b"RESETSTAT") {
-        state.seen = Seen::default();
+        state.seen.calls.clear();
         return Ok(Answer::OK);
     }
     if at(args, 1) != b"maxmemory" {

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::hash::Hasher;
 
 /// Fields in the order of their hashes, by which a scan goes on where it ended.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Hash {
     fields: Tree<Field, Vec<u8>>,
     bytes: usize,
@@ -80,7 +80,7 @@ impl Hash {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Value {
     Text(Vec<u8>),
     Hash(Hash),

@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 /// Most entries of a leaf, and most children of a node.
 const MOST: usize = 64;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Node<K, V> {
     Leaf(Vec<(K, V)>),
     Inner(Vec<Child<K, V>>),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Child<K, V> {
     /// Not above any key in it, and above all keys in front of it.
     low: K,
@@ -20,7 +20,7 @@ struct Child<K, V> {
 }
 
 /// Each key is there once. The caller says with each search where the key is that it looks for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Tree<K, V> {
     len: usize,
     root: Node<K, V>,

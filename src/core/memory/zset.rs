@@ -19,7 +19,7 @@ fn compare(place: &Place, score: f64, member: &[u8]) -> Ordering {
     place.score.partial_cmp(&score).unwrap_or(Ordering::Equal).then_with(|| (*place.member).cmp(member))
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Zset {
     scores: FxHashMap<Member, f64>,
     order: Tree<Place, ()>,
