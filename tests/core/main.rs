@@ -48,6 +48,7 @@ mod keeping;
 mod lifecycle;
 mod looking;
 mod managing;
+mod memory;
 mod many_queues;
 mod model;
 mod moments;

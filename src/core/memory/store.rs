@@ -1,36 +1,22 @@
 //! Keys and their values.
 
-use super::tree::Tree;
 use super::zset::Zset;
-use rustc_hash::{FxHashMap, FxHasher};
-use std::cmp::Ordering;
-use std::hash::Hasher;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// Fields in the order of their hashes, by which a scan goes on where it ended.
+/// Fields in the order in which they came, as Redis has them while they are few.
 #[derive(Debug, Clone, Default)]
 pub struct Hash {
-    fields: Tree<Field, Vec<u8>>,
+    /// Each with its number in `order`.
+    fields: FxHashMap<Arc<[u8]>, (u64, Vec<u8>)>,
+    order: BTreeMap<u64, Arc<[u8]>>,
+    last: u64,
     bytes: usize,
 }
 
-#[derive(Debug, Clone)]
-pub struct Field {
-    hash: u64,
-    pub name: std::sync::Arc<[u8]>,
-}
-
-fn hash_of(name: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(name);
-    hasher.finish()
-}
-
-fn compare(field: &Field, hash: u64, name: &[u8]) -> Ordering {
-    field.hash.cmp(&hash).then_with(|| (*field.name).cmp(name))
-}
-
 /// What a field takes beside its name and its value.
-const FIELD: usize = 80;
+const FIELD: usize = 112;
 
 impl Hash {
     pub fn len(&self) -> usize {
@@ -38,45 +24,42 @@ impl Hash {
     }
 
     pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
-        let hash = hash_of(name);
-        self.fields.find(|field| compare(field, hash, name)).map(|(_, value)| value.as_slice())
+        self.fields.get(name).map(|(_, value)| value.as_slice())
     }
 
     /// True: it was not there.
     pub fn set(&mut self, name: &[u8], value: &[u8]) -> bool {
-        let hash = hash_of(name);
         self.bytes += value.len();
-        if let Some(known) = self.fields.find_mut(|field| compare(field, hash, name)) {
+        if let Some((_, known)) = self.fields.get_mut(name) {
             self.bytes -= known.len();
             *known = value.to_vec();
             return false;
         }
         self.bytes += name.len() + FIELD;
-        self.fields.insert(Field { hash, name: name.into() }, value.to_vec(), |field| compare(field, hash, name));
+        self.last += 1;
+        let name: Arc<[u8]> = name.into();
+        self.order.insert(self.last, Arc::clone(&name));
+        self.fields.insert(name, (self.last, value.to_vec()));
         true
     }
 
     pub fn remove(&mut self, name: &[u8]) -> bool {
-        let hash = hash_of(name);
-        let Some((_, value)) = self.fields.remove(|field| compare(field, hash, name)) else { return false };
+        let Some((number, value)) = self.fields.remove(name) else { return false };
+        self.order.remove(&number);
         self.bytes -= name.len() + value.len() + FIELD;
         true
     }
 
     pub fn all(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.fields.range(0, self.len()).into_iter().map(|(field, value)| (&*field.name, value.as_slice()))
+        self.order.values().map(|name| (&**name, self.get(name).unwrap_or_default()))
     }
 
-    /// At least `count` fields from a cursor on, and the next cursor; 0 begins, and says that it was the last part. A field that is there all the time
-    /// is met, whatever else comes and goes.
+    /// So many fields from a cursor on, and the next cursor; 0 begins, and says that these were the last. A field that is there all the time is met,
+    /// whatever else comes and goes.
     pub fn scan(&self, cursor: u64, count: usize) -> (u64, Vec<(&[u8], &[u8])>) {
-        let from = self.fields.position(|field| field.hash < cursor);
-        // Fields of the same hash come together.
-        let last = self.fields.range(from, from.saturating_add(count.max(1))).last().map_or(0, |(field, _)| field.hash);
-        let to = self.fields.position(|field| field.hash <= last);
-        let next = self.fields.range(to, to + 1).first().map_or(0, |(field, _)| field.hash);
-        let found = self.fields.range(from, to).into_iter();
-        (next, found.map(|(field, value)| (&*field.name, value.as_slice())).collect())
+        let mut rest = self.order.range(cursor..);
+        let found = rest.by_ref().take(count).map(|(_, name)| (&**name, self.get(name).unwrap_or_default())).collect();
+        (rest.next().map_or(0, |(number, _)| *number), found)
     }
 }
 
@@ -233,6 +216,7 @@ impl Store {
     }
 
     /// Sorted.
+    #[cfg(debug_assertions)]
     pub fn names(&mut self) -> Vec<Box<[u8]>> {
         let now_ms = self.now_ms();
         let all = self.keys.iter().filter(|(_, slot)| slot.ends_ms.is_none_or(|end| end >= now_ms));

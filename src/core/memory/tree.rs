@@ -1,48 +1,44 @@
-//! A B-tree that counts: entries in the order of their keys, found by key or by position.
+//! A B-tree that counts: keys in their order, found by themselves or by position.
 
 use std::cmp::Ordering;
 
-/// Most entries of a leaf, and most children of a node.
+/// Most keys of a leaf, and most children of a node.
 const MOST: usize = 64;
 
 #[derive(Debug, Clone)]
-enum Node<K, V> {
-    Leaf(Vec<(K, V)>),
-    Inner(Vec<Child<K, V>>),
+enum Node<K> {
+    Leaf(Vec<K>),
+    Inner(Vec<Child<K>>),
 }
 
 #[derive(Debug, Clone)]
-struct Child<K, V> {
+struct Child<K> {
     /// Not above any key in it, and above all keys in front of it.
     low: K,
     len: usize,
-    node: Node<K, V>,
+    node: Node<K>,
 }
 
 /// Each key is there once. The caller says with each search where the key is that it looks for.
 #[derive(Debug, Clone)]
-pub struct Tree<K, V> {
+pub struct Tree<K> {
     len: usize,
-    root: Node<K, V>,
+    root: Node<K>,
 }
 
-impl<K, V> Default for Tree<K, V> {
+impl<K> Default for Tree<K> {
     fn default() -> Self {
         Self { len: 0, root: Node::Leaf(Vec::new()) }
     }
 }
 
-impl<K: Clone, V> Tree<K, V> {
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
+impl<K: Clone> Tree<K> {
     /// How many keys are `before`, which is true of the first keys and of none behind them.
     pub fn position(&self, before: impl Fn(&K) -> bool) -> usize {
         let (mut node, mut passed) = (&self.root, 0);
         loop {
             match node {
-                Node::Leaf(entries) => return passed + entries.partition_point(|(key, _)| before(key)),
+                Node::Leaf(keys) => return passed + keys.partition_point(|key| before(key)),
                 Node::Inner(children) => {
                     let at = children.partition_point(|child| before(&child.low)).saturating_sub(1);
                     let (front, rest) = children.split_at(at);
@@ -54,39 +50,10 @@ impl<K: Clone, V> Tree<K, V> {
         }
     }
 
-    /// The entry whose key is `Equal`.
-    pub fn find(&self, order: impl Fn(&K) -> Ordering) -> Option<&(K, V)> {
-        let mut node = &self.root;
-        loop {
-            match node {
-                Node::Leaf(entries) => {
-                    return entries.get(entries.binary_search_by(|(key, _)| order(key)).ok()?);
-                }
-                Node::Inner(children) => node = &children.get(on_the_way(children, &order))?.node,
-            }
-        }
-    }
-
-    pub fn find_mut(&mut self, order: impl Fn(&K) -> Ordering) -> Option<&mut V> {
-        let mut node = &mut self.root;
-        loop {
-            match node {
-                Node::Leaf(entries) => {
-                    let at = entries.binary_search_by(|(key, _)| order(key)).ok()?;
-                    return entries.get_mut(at).map(|(_, value)| value);
-                }
-                Node::Inner(children) => {
-                    let at = on_the_way(children, &order);
-                    node = &mut children.get_mut(at)?.node;
-                }
-            }
-        }
-    }
-
     /// Adds a key that is not there. `order` compares others with it.
-    pub fn insert(&mut self, key: K, value: V, order: impl Fn(&K) -> Ordering) {
+    pub fn insert(&mut self, key: K, order: impl Fn(&K) -> Ordering) {
         self.len += 1;
-        if let Some(right) = self.root.insert(key, value, &order) {
+        if let Some(right) = self.root.insert(key, &order) {
             let left = std::mem::replace(&mut self.root, Node::Inner(Vec::with_capacity(MOST + 1)));
             if let (Some(low), Node::Inner(children)) = (left.first(), &mut self.root) {
                 children.extend([Child { low, len: self.len - right.len, node: left }, right]);
@@ -94,7 +61,7 @@ impl<K: Clone, V> Tree<K, V> {
         }
     }
 
-    pub fn remove(&mut self, order: impl Fn(&K) -> Ordering) -> Option<(K, V)> {
+    pub fn remove(&mut self, order: impl Fn(&K) -> Ordering) -> Option<K> {
         let gone = self.root.remove(&order)?;
         self.len -= 1;
         while let Node::Inner(children) = &mut self.root {
@@ -107,8 +74,8 @@ impl<K: Clone, V> Tree<K, V> {
         Some(gone)
     }
 
-    /// The entries from one position up to another, which is left out.
-    pub fn range(&self, from: usize, to: usize) -> Vec<&(K, V)> {
+    /// The keys from one position up to another, which is left out.
+    pub fn range(&self, from: usize, to: usize) -> Vec<&K> {
         let to = to.min(self.len);
         let mut found = Vec::with_capacity(to.saturating_sub(from));
         if from < to {
@@ -119,14 +86,14 @@ impl<K: Clone, V> Tree<K, V> {
 }
 
 /// Which of the children has the key, if it is there.
-fn on_the_way<K, V>(children: &[Child<K, V>], order: &impl Fn(&K) -> Ordering) -> usize {
+fn on_the_way<K>(children: &[Child<K>], order: &impl Fn(&K) -> Ordering) -> usize {
     children.partition_point(|child| order(&child.low) != Ordering::Greater).saturating_sub(1)
 }
 
-impl<K: Clone, V> Node<K, V> {
+impl<K: Clone> Node<K> {
     fn len(&self) -> usize {
         match self {
-            Self::Leaf(entries) => entries.len(),
+            Self::Leaf(keys) => keys.len(),
             Self::Inner(children) => children.iter().map(|child| child.len).sum(),
         }
     }
@@ -134,18 +101,18 @@ impl<K: Clone, V> Node<K, V> {
     /// A key that is not above any in it.
     fn first(&self) -> Option<K> {
         match self {
-            Self::Leaf(entries) => entries.first().map(|(key, _)| key.clone()),
+            Self::Leaf(keys) => keys.first().cloned(),
             Self::Inner(children) => children.first().map(|child| child.low.clone()),
         }
     }
 
     /// Returns the second half of what has become too large.
-    fn insert(&mut self, key: K, value: V, order: &impl Fn(&K) -> Ordering) -> Option<Child<K, V>> {
+    fn insert(&mut self, key: K, order: &impl Fn(&K) -> Ordering) -> Option<Child<K>> {
         let right = match self {
-            Self::Leaf(entries) => {
-                let at = entries.partition_point(|(key, _)| order(key) == Ordering::Less);
-                entries.insert(at, (key, value));
-                (entries.len() > MOST).then(|| Self::Leaf(entries.split_off(MOST / 2)))?
+            Self::Leaf(keys) => {
+                let at = keys.partition_point(|key| order(key) == Ordering::Less);
+                keys.insert(at, key);
+                (keys.len() > MOST).then(|| Self::Leaf(keys.split_off(MOST / 2)))?
             }
             Self::Inner(children) => {
                 let at = on_the_way(children, order);
@@ -154,7 +121,7 @@ impl<K: Clone, V> Node<K, V> {
                     child.low = key.clone();
                 }
                 child.len += 1;
-                let right = child.node.insert(key, value, order)?;
+                let right = child.node.insert(key, order)?;
                 child.len -= right.len;
                 children.insert(at + 1, right);
                 (children.len() > MOST).then(|| Self::Inner(children.split_off(MOST / 2)))?
@@ -164,11 +131,11 @@ impl<K: Clone, V> Node<K, V> {
     }
 
     /// What is left of neighbours is not joined: a child is dropped when it is empty.
-    fn remove(&mut self, order: &impl Fn(&K) -> Ordering) -> Option<(K, V)> {
+    fn remove(&mut self, order: &impl Fn(&K) -> Ordering) -> Option<K> {
         match self {
-            Self::Leaf(entries) => {
-                let at = entries.binary_search_by(|(key, _)| order(key)).ok()?;
-                Some(entries.remove(at))
+            Self::Leaf(keys) => {
+                let at = keys.binary_search_by(|key| order(key)).ok()?;
+                Some(keys.remove(at))
             }
             Self::Inner(children) => {
                 let at = on_the_way(children, order);
@@ -183,9 +150,9 @@ impl<K: Clone, V> Node<K, V> {
         }
     }
 
-    fn collect<'a>(&'a self, from: usize, to: usize, found: &mut Vec<&'a (K, V)>) {
+    fn collect<'a>(&'a self, from: usize, to: usize, found: &mut Vec<&'a K>) {
         match self {
-            Self::Leaf(entries) => found.extend(entries.get(from..to.min(entries.len())).unwrap_or_default()),
+            Self::Leaf(keys) => found.extend(keys.get(from..to.min(keys.len())).unwrap_or_default()),
             Self::Inner(children) => {
                 let mut passed = 0;
                 for child in children {

@@ -22,7 +22,7 @@ fn compare(place: &Place, score: f64, member: &[u8]) -> Ordering {
 #[derive(Debug, Clone, Default)]
 pub struct Zset {
     scores: FxHashMap<Member, f64>,
-    order: Tree<Place, ()>,
+    order: Tree<Place>,
     bytes: usize,
 }
 
@@ -75,7 +75,7 @@ impl Zset {
             }
         };
         let place = Place { score, member: Arc::clone(&member) };
-        self.order.insert(place, (), |other| compare(other, score, &member));
+        self.order.insert(place, |other| compare(other, score, &member));
         self.scores.insert(member, score);
         is_new
     }
@@ -130,7 +130,7 @@ impl Zset {
 
     /// The entries of these positions.
     pub fn at(&self, positions: Range<usize>) -> Vec<&Place> {
-        self.order.range(positions.start, positions.end).into_iter().map(|(place, ())| place).collect()
+        self.order.range(positions.start, positions.end)
     }
 }
 
