@@ -1,9 +1,11 @@
 //! Answers of commands, as bytes for a connection (RESP3). Scripts get theirs in `lua.rs`.
 
+use std::borrow::Cow;
+
 /// What a command answers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    Status(&'static str),
+    Status(Cow<'static, str>),
     Int(i64),
     Text(Vec<u8>),
     Nil,
@@ -20,7 +22,11 @@ pub enum Answer {
 }
 
 impl Answer {
-    pub const OK: Self = Self::Status("OK");
+    pub const OK: Self = Self::status("OK");
+
+    pub const fn status(word: &'static str) -> Self {
+        Self::Status(Cow::Borrowed(word))
+    }
 
     pub fn text(text: impl AsRef<[u8]>) -> Self {
         Self::Text(text.as_ref().to_vec())
@@ -87,7 +93,7 @@ fn several(out: &mut Vec<u8>, kind: u8, answers: &[Answer]) {
 /// A score as text: `%.17g` of C, which asks the locale that PHP may have set.
 pub fn score_text(score: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
-    if score.fract() == 0.0 && score.abs() < 1e17 && !(score == 0.0 && score.is_sign_negative()) {
+    if score.fract() == 0.0 && score.abs() < 1e17 {
         return itoa::Buffer::new().format(score as i64).to_owned();
     }
     if !score.is_finite() {

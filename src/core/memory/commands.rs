@@ -71,12 +71,12 @@ pub const COMMANDS: &[Command] = commands! {
     "HSET" -4 More &[] => hashes::set;
     "HSETNX" 4 More &[] => hashes::set_new;
     "INFO" -1 Read &[] => |state, _| Ok(Answer::text(state.info()));
-    "PING" -1 Read &[] => |_, args| Ok(args.first().map_or(Answer::Status("PONG"), Answer::text));
+    "PING" -1 Read &[] => ping;
     "PTTL" 2 Read &[] => time_to_live;
     "PUBLISH" 3 Read &[] => |state, args| Ok(Answer::count(state.publish(at(args, 0), at(args, 1))));
     "SET" -3 More &["PX", "GET"] => set;
     "TIME" 1 Read &[] => time;
-    "TYPE" 2 Read &[] => |state, args| Ok(Answer::Status(state.store.any(at(args, 0)).map_or("none", Value::kind)));
+    "TYPE" 2 Read &[] => |state, args| Ok(Answer::status(state.store.any(at(args, 0)).map_or("none", Value::kind)));
     "UNLINK" -2 Less &[] => delete;
     "WAIT" 3 Read &[] => |_, args| Ok(Answer::Int(int(at(args, 0))?));
     "WAITAOF" 4 Read &[] => |_, args| Ok(Answer::List(vec![Answer::Int(int(at(args, 0))?), Answer::Int(int(at(args, 1))?)]));
@@ -173,9 +173,9 @@ pub fn int(text: &[u8]) -> Outcome<i64> {
     }
 }
 
-/// The options at the end of a command, with what follows each of them; it must know them.
-pub fn options<'a>(name: &str, args: Args<'a>) -> Outcome<Vec<(&'static str, Args<'a>)>> {
-    let (mut found, mut rest) = (Vec::new(), args);
+/// Reads the options at the end of a command, which must know them, each with the values behind it.
+pub fn options<'a>(name: &str, args: Args<'a>, mut read: impl FnMut(&'static str, Args<'a>) -> Outcome<()>) -> Outcome<()> {
+    let mut rest = args;
     while let Some((word, tail)) = rest.split_first() {
         let known = find(name.as_bytes()).and_then(|command| command.options.iter().find(|option| word.eq_ignore_ascii_case(option.as_bytes())));
         let Some(option) = known else { return refuse("syntax error") };
@@ -185,10 +185,18 @@ pub fn options<'a>(name: &str, args: Args<'a>) -> Outcome<Vec<(&'static str, Arg
             _ => 0,
         };
         let Some((values, tail)) = tail.split_at_checked(values) else { return refuse("syntax error") };
-        found.push((*option, values));
+        read(option, values)?;
         rest = tail;
     }
-    Ok(found)
+    Ok(())
+}
+
+fn ping(_: &mut State, args: Args) -> Outcome {
+    match args {
+        [] => Ok(Answer::status("PONG")),
+        [text] => Ok(Answer::text(text)),
+        _ => Err(Refusal(wrong_number("PING"))),
+    }
 }
 
 fn time(state: &mut State, _: Args) -> Outcome {
@@ -231,16 +239,19 @@ fn get_range(state: &mut State, args: Args) -> Outcome {
 }
 
 fn set(state: &mut State, args: Args) -> Outcome {
-    let (mut ends_ms, mut gives_old) = (None, false);
-    for (option, values) in options("SET", args.get(2..).unwrap_or_default())? {
+    let (mut lives, mut gives_old) = (None, false);
+    options("SET", args.get(2..).unwrap_or_default(), |option, values| {
         match option {
             "GET" => gives_old = true,
-            _ => match int(at(values, 0))? {
-                ms @ 1.. => ends_ms = Some(state.store.now_ms().saturating_add(ms)),
-                _ => return refuse("invalid expire time in 'set' command"),
-            },
+            _ => lives = Some(at(values, 0)),
         }
-    }
+        Ok(())
+    })?;
+    let ends_ms = match lives.map(int).transpose()? {
+        None => None,
+        Some(ms @ 1..) => Some(state.store.now_ms().saturating_add(ms)),
+        Some(_) => return refuse("invalid expire time in 'set' command"),
+    };
     let key = at(args, 0);
     let answer = if gives_old { Answer::text_or_nil(state.store.get::<Vec<u8>>(key)?) } else { Answer::OK };
     state.store.put(key, Value::Text(at(args, 1).to_vec()), ends_ms);

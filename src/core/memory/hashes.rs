@@ -74,12 +74,10 @@ pub fn scan(state: &mut State, args: Args) -> Outcome {
         return Ok(Answer::List(vec![Answer::text("0"), Answer::List(Vec::new())]));
     };
     let mut count = 10;
-    for (_, values) in options("HSCAN", args.get(2..).unwrap_or_default())? {
-        match usize::try_from(int(at(values, 0))?) {
-            Ok(many @ 1..) => count = many,
-            _ => return refuse("syntax error"),
-        }
-    }
+    options("HSCAN", args.get(2..).unwrap_or_default(), |_, values| {
+        count = usize::try_from(int(at(values, 0))?).unwrap_or(0);
+        if count == 0 { refuse("syntax error") } else { Ok(()) }
+    })?;
     let (next, found) = hash.scan(cursor, count);
     let pairs = found.into_iter().flat_map(|(field, value)| [Answer::text(field), Answer::text(value)]);
     Ok(Answer::List(vec![Answer::text(next.to_string()), Answer::List(pairs.collect())]))

@@ -146,7 +146,7 @@ fn call(lua: &Lua, args: &MultiValue, raises: bool) -> Result<Value> {
 
 fn commanded(lua: &Lua, args: &MultiValue) -> Result<Answer> {
     if args.is_empty() {
-        return Ok(Answer::Error("ERR Please specify at least one argument for this redis.call() call".into()));
+        return Ok(Answer::Error("ERR Please specify at least one argument for this redis lib call".into()));
     }
     enum Word {
         Text(mlua::BorrowedBytes),
@@ -186,7 +186,7 @@ fn to_lua(lua: &Lua, answer: Answer) -> Result<Value> {
         Answer::Text(bytes) => string(&bytes)?,
         Answer::Double(number) => string(score_text(number).as_bytes())?,
         Answer::Nil => Value::Boolean(false),
-        Answer::Status(word) => reply(lua, "ok", &lua.create_string(word)?)?,
+        Answer::Status(word) => reply(lua, "ok", &lua.create_string(word.as_bytes())?)?,
         Answer::Error(why) => reply(lua, "err", &lua.create_string(why)?)?,
         Answer::List(answers) | Answer::Push(answers) => {
             let table = lua.create_table_with_capacity(answers.len(), 0)?;
@@ -230,7 +230,7 @@ fn to_answer(value: &Value, depth: usize) -> Result<Answer> {
                 return Ok(Answer::Error(why.to_string_lossy()));
             }
             if let Value::String(word) = table.raw_get("ok")? {
-                return Ok(if word == "OK" { Answer::OK } else { Answer::text(word.as_bytes()) });
+                return Ok(Answer::Status(word.to_string_lossy().into()));
             }
             let mut answers = Vec::with_capacity(table.raw_len());
             for at in 1.. {

@@ -122,6 +122,13 @@ pub fn count_names(state: &mut State, args: Args) -> Outcome {
     Ok(Answer::count(state.store.get::<Zset>(at(args, 0))?.map_or(0, |zset| zset.by_name(low, high).len())))
 }
 
+/// What both ends of a range are.
+enum By<'a> {
+    Score(ScoreEnd, ScoreEnd),
+    Name(LexEnd<'a>, LexEnd<'a>),
+    Rank(i64, i64),
+}
+
 /// `kind`: what the name of the command says already.
 pub fn range(state: &mut State, args: Args, kind: Option<&'static str>) -> Outcome {
     let name = match kind {
@@ -129,18 +136,22 @@ pub fn range(state: &mut State, args: Args, kind: Option<&'static str>) -> Outco
         Some("BYLEX") => "ZRANGEBYLEX",
         Some(_) => "ZRANGEBYSCORE",
     };
-    let options = options(name, args.get(3..).unwrap_or_default())?;
-    let has = |option: &str| kind == Some(option) || options.iter().any(|(known, _)| *known == option);
+    let (mut given, mut limit) = (Vec::new(), None);
+    options(name, args.get(3..).unwrap_or_default(), |option, values| {
+        if option == "LIMIT" {
+            limit = Some((int(at(values, 0))?, int(at(values, 1))?));
+        }
+        // What has been said is not said again, nor otherwise.
+        let is_said = |other: &&str| *other == option && option == "REV" || other.starts_with("BY") && option.starts_with("BY");
+        if given.iter().any(is_said) {
+            return refuse("syntax error");
+        }
+        given.push(option);
+        Ok(())
+    })?;
+    let has = |option: &str| kind == Some(option) || given.contains(&option);
     let (by_score, by_lex, is_back, with_scores) = (has("BYSCORE"), has("BYLEX"), has("REV"), has("WITHSCORES"));
-    let limit = options.iter().rfind(|(option, _)| *option == "LIMIT").map(|(_, values)| *values);
-    let (skip, most) = match limit {
-        // Below zero: as many as there are.
-        Some(values) => (int(at(values, 0))?, int(at(values, 1))?),
-        None => (0, -1),
-    };
-    if by_score && by_lex {
-        return refuse("syntax error");
-    }
+    let (skip, most) = limit.unwrap_or((0, -1)); // below zero: as many as there are
     if limit.is_some() && !by_score && !by_lex {
         return refuse("syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX");
     }
@@ -148,21 +159,20 @@ pub fn range(state: &mut State, args: Args, kind: Option<&'static str>) -> Outco
         return refuse("syntax error, WITHSCORES not supported in combination with BYLEX");
     }
     let (low, high) = if is_back && (by_score || by_lex) { (at(args, 2), at(args, 1)) } else { (at(args, 1), at(args, 2)) };
-    let (scores, names, ranks) = match (by_score, by_lex) {
-        (true, _) => (Some((score_end(low)?, score_end(high)?)), None, None),
-        (_, true) => (None, Some((lex_end(low)?, lex_end(high)?)), None),
-        _ => (None, None, Some((int(low)?, int(high)?))),
+    let by = match (by_score, by_lex) {
+        (true, _) => By::Score(score_end(low)?, score_end(high)?),
+        (_, true) => By::Name(lex_end(low)?, lex_end(high)?),
+        _ => By::Rank(int(low)?, int(high)?),
     };
     let Some(zset) = state.store.get::<Zset>(at(args, 0))? else { return Ok(Answer::List(Vec::new())) };
-    let found = if let Some((low, high)) = scores {
-        zset.by_score(low, high)
-    } else if let Some((low, high)) = names {
-        zset.by_name(low, high)
-    } else if let Some((first, last)) = ranks {
-        let found = zset.by_rank(first, last);
-        if is_back { zset.len() - found.end..zset.len() - found.start } else { found }
-    } else {
-        0..0
+    let found = match by {
+        By::Score(low, high) => zset.by_score(low, high),
+        By::Name(low, high) => zset.by_name(low, high),
+        By::Rank(first, last) if is_back => {
+            let found = zset.by_rank(first, last);
+            zset.len() - found.end..zset.len() - found.start
+        }
+        By::Rank(first, last) => zset.by_rank(first, last),
     };
     let skip = usize::try_from(skip).unwrap_or(usize::MAX).min(found.len());
     let most = usize::try_from(most).unwrap_or(usize::MAX).min(found.len() - skip);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 pub type Member = Arc<[u8]>;
 
-/// No score is NaN.
+/// No score is NaN, and none is -0.
 #[derive(Debug, Clone)]
 pub struct Place {
     pub score: f64,
@@ -61,10 +61,11 @@ impl Zset {
 
     /// True: it was not there.
     pub fn insert(&mut self, member: &[u8], score: f64) -> bool {
+        let score = score + 0.0; // no -0
         let known = self.scores.get_key_value(member).map(|(member, score)| (Arc::clone(member), *score));
         let (member, is_new) = match known {
             #[expect(clippy::float_cmp, reason = "as Redis compares them")]
-            Some((_, old)) if old == score => return false, // -0 does not take the place of 0
+            Some((_, old)) if old == score => return false,
             Some((member, old)) => {
                 self.order.remove(|place| compare(place, old, &member));
                 (member, false)
@@ -95,9 +96,10 @@ impl Zset {
     /// Positions from the first to the last one, below zero from the end.
     pub fn by_rank(&self, first: i64, last: i64) -> Range<usize> {
         let len = i64::try_from(self.len()).unwrap_or(i64::MAX);
-        let at = |index: i64| if index < 0 { index.saturating_add(len).max(0) } else { index };
-        let last = if last < 0 { last.saturating_add(len) } else { last.min(len - 1) };
-        range(at(first), last + 1)
+        let at = |index: i64| if index < 0 { index.saturating_add(len) } else { index };
+        let place = |index: i64| usize::try_from(index.clamp(0, len)).unwrap_or(0);
+        let from = place(at(first));
+        from..place(at(last).saturating_add(1)).max(from)
     }
 
     pub fn by_score(&self, low: ScoreEnd, high: ScoreEnd) -> Range<usize> {
@@ -132,9 +134,4 @@ impl Zset {
     pub fn at(&self, positions: Range<usize>) -> Vec<&Place> {
         self.order.range(positions.start, positions.end)
     }
-}
-
-fn range(from: i64, to: i64) -> Range<usize> {
-    let from = usize::try_from(from).unwrap_or(0);
-    from..usize::try_from(to).unwrap_or(0).max(from)
 }

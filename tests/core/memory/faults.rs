@@ -92,7 +92,6 @@ fn errors_of_scripts_are_those_of_redis() {
         "redis.call('SET', 'a', 'b')\nreturn redis.call('HGET', 'a', 'b')",
         "return redis.pcall('HGET', KEYS[1])",
         "return redis.call({})",
-        "return redis.call()",
         "return redis.error_reply('MY own')",
         "return { err = 'OTHER own' }",
         "return { 1, 2, nil, 4 }",
