@@ -1600,6 +1600,8 @@ namespace {
          *     redis+sentinel://[user:pass@]host:26379,host,…/service/db[?sentinel_user=&sentinel_password=],
          *     redis+cluster://[user:pass@]host:6379,host,…; with TLS rediss://, rediss+sentinel:// and rediss+cluster://, each with
          *     ?ca=&cert=&key= of PEM files; valkey instead of redis means the same;
+         *     memory://[name][?maxmemory=64mb] for tests (ini delayqueue.testing=1): a store in this process, of 256 MiB at most, with the
+         *     rules of Redis. Its jobs end with the process; a wait that can bring nothing ends at once, and is at most a second long;
          *     null: ini delayqueue.dsn, else the environment's DELAYQUEUE_DSN (getenv(), else $_ENV, else $_SERVER), else
          *     redis://127.0.0.1:6379/0
          * @param Options $options prefix: if left out, ini delayqueue.prefix, else the environment's DELAYQUEUE_PREFIX, else 'dq'; ttr 60 (0.1 s .. 30 days), maxAttempts 10 (0: no

@@ -11,10 +11,18 @@ use std::sync::Arc;
 /// Where to connect to.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Target {
-    Tcp { host: String, port: u16 },
-    Unix { path: String },
+    Tcp {
+        host: String,
+        port: u16,
+    },
+    Unix {
+        path: String,
+    },
     /// A store of this process, by its name, and how much memory it may take; 0: any.
-    Memory { name: String, most_bytes: Option<usize> },
+    Memory {
+        name: String,
+        most_bytes: Option<usize>,
+    },
 }
 
 impl fmt::Display for Target {

@@ -30,8 +30,7 @@ pub fn dsn(argument: Option<Cow<'_, [u8]>>) -> Outcome<Arc<Dsn>> {
 fn of_redis(text: &[u8]) -> Result<Arc<Dsn>> {
     let dsn = Dsn::shared(text)?;
     if dsn.in_memory().is_some() && !testing() {
-        let must =
-            "must name a Redis: memory:// is for tests, whose jobs end with the process, and needs the ini setting delayqueue.testing=1";
+        let must = "must name a Redis: memory:// is for tests, whose jobs end with the process, and needs the ini setting delayqueue.testing=1";
         return Err(Error::Invalid(must.into()));
     }
     Ok(dsn)

@@ -41,7 +41,9 @@ pub fn travel_to(call: &Call) -> Outcome<Zval> {
 pub fn forget_memory(call: &Call) -> Outcome<Zval> {
     check()?;
     let name = call.optional(1, super::args::bytes)?.unwrap_or_default();
-    memory::forget(&String::from_utf8_lossy(&name)).map_err(|error| throw_error(&format!("memory://{name} cannot be forgotten: {error}", name = String::from_utf8_lossy(&name))))?;
+    memory::forget(&String::from_utf8_lossy(&name)).map_err(|error| {
+        throw_error(&format!("memory://{name} cannot be forgotten: {error}", name = String::from_utf8_lossy(&name)))
+    })?;
     Ok(convert::null())
 }
 

@@ -119,7 +119,9 @@ fn in_memory(rest: &str) -> Result<Dsn> {
 /// A size as the configuration of Redis has it.
 fn bytes(text: &str) -> Option<usize> {
     let text = text.to_ascii_lowercase();
-    let unit = [("gb", 30), ("mb", 20), ("kb", 10)].into_iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, shift)));
+    let unit = [("gb", 30), ("mb", 20), ("kb", 10)]
+        .into_iter()
+        .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, shift)));
     let (number, shift) = unit.unwrap_or((&text, 0));
     number.parse::<usize>().ok()?.checked_mul(1 << shift)
 }
@@ -304,6 +306,29 @@ mod tests {
             "must be a valid DSN, its path and its option 'db' name different databases"
         );
         assert_eq!(server("redis://h/3?db=3").login.database, 3);
+    }
+
+    #[test]
+    fn a_store_in_memory_has_a_name_and_a_size() {
+        for (text, name, most_bytes) in [
+            ("memory://", "", None),
+            ("memory://shop-1.b_", "shop-1.b_", None),
+            ("MEMORY://Shop?maxmemory=64mb", "Shop", Some(64 << 20)),
+            ("memory://?maxmemory=1000", "", Some(1000)),
+            ("memory://?maxmemory=0", "", Some(0)),
+        ] {
+            let dsn = Dsn::parse(text).unwrap();
+            assert_eq!(dsn.in_memory(), Some(name));
+            assert_eq!(server(text).target, Target::Memory { name: name.into(), most_bytes });
+            assert_eq!(dsn.redacted(), format!("memory://{name}"));
+        }
+        for text in ["memory://h:1", "memory://u:p@h", "memory://a/1", "memory://a#b", "memory://\u{e4}"] {
+            assert!(error(text).contains("is followed by a name"), "{text}");
+        }
+        for text in ["memory://?maxmemory=", "memory://?maxmemory=1pb", "memory://?maxmemory=99999999999gb"] {
+            assert!(error(text).ends_with("must be a number of bytes, or such as 64mb"), "{text}");
+        }
+        assert!(error("memory://?ca=/x").contains("its option 'ca' is unknown"));
     }
 
     #[test]

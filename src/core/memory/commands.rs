@@ -111,7 +111,11 @@ pub fn find(name: &[u8]) -> Option<&'static Command> {
 pub fn run(state: &mut State, words: &[&[u8]]) -> Answer {
     let Some((name, args)) = words.split_first() else { return Answer::Error("ERR empty command".into()) };
     let Some(command) = find(name) else {
-        return Answer::Error(if state.script.is_some() { "ERR Unknown Redis command called from script".into() } else { unknown(name, args) });
+        return Answer::Error(if state.script.is_some() {
+            "ERR Unknown Redis command called from script".into()
+        } else {
+            unknown(name, args)
+        });
     };
     #[cfg(debug_assertions)]
     state.seen.count(command.name);
@@ -174,10 +178,15 @@ pub fn int(text: &[u8]) -> Outcome<i64> {
 }
 
 /// Reads the options at the end of a command, which must know them, each with the values behind it.
-pub fn options<'a>(name: &str, args: Args<'a>, mut read: impl FnMut(&'static str, Args<'a>) -> Outcome<()>) -> Outcome<()> {
+pub fn options<'a>(
+    name: &str,
+    args: Args<'a>,
+    mut read: impl FnMut(&'static str, Args<'a>) -> Outcome<()>,
+) -> Outcome<()> {
     let mut rest = args;
     while let Some((word, tail)) = rest.split_first() {
-        let known = find(name.as_bytes()).and_then(|command| command.options.iter().find(|option| word.eq_ignore_ascii_case(option.as_bytes())));
+        let known = find(name.as_bytes())
+            .and_then(|command| command.options.iter().find(|option| word.eq_ignore_ascii_case(option.as_bytes())));
         let Some(option) = known else { return refuse("syntax error") };
         let values = match *option {
             "LIMIT" => 2,

@@ -171,7 +171,9 @@ impl Engine {
                 self.scripts.forget();
                 Answer::OK
             }
-            other => return refuse(&format!("unknown subcommand '{}'. Try SCRIPT HELP.", String::from_utf8_lossy(other))),
+            other => {
+                return refuse(&format!("unknown subcommand '{}'. Try SCRIPT HELP.", String::from_utf8_lossy(other)));
+            }
         })
     }
 

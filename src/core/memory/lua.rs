@@ -63,8 +63,11 @@ impl Scripts {
     pub fn load(&mut self, source: &[u8]) -> Outcome<String> {
         let sha = sha1_smol::Sha1::from(source).digest().to_string();
         if !self.functions.contains_key(&sha) {
-            let function = self.lua.load(source).set_name("@user_script").set_mode(mlua::chunk::ChunkMode::Text).into_function();
-            let refused = |error: mlua::Error| Refusal(format!("ERR Error compiling script (new function): {}", first_line(&error)));
+            let function =
+                self.lua.load(source).set_name("@user_script").set_mode(mlua::chunk::ChunkMode::Text).into_function();
+            let refused = |error: mlua::Error| {
+                Refusal(format!("ERR Error compiling script (new function): {}", first_line(&error)))
+            };
             self.functions.insert(sha.clone(), function.map_err(refused)?);
         }
         Ok(sha)

@@ -66,7 +66,8 @@ fn shared(name: &str) -> io::Result<Shared> {
 }
 
 fn new_engine() -> io::Result<Engine> {
-    Engine::new(State::default()).map_err(|error| io::Error::other(format!("there is no memory for its scripts ({error})")))
+    Engine::new(State::default())
+        .map_err(|error| io::Error::other(format!("there is no memory for its scripts ({error})")))
 }
 
 fn of_parent() -> io::Error {
@@ -96,7 +97,8 @@ pub fn forget(name: &str) -> io::Result<()> {
 #[must_use]
 pub fn is_own(name: &str) -> bool {
     let thread = thread::current().id();
-    shared(name).is_ok_and(|store| store.lock().is_ok_and(|engine| engine.with(|state| state.is_of(thread)) == Some(true)))
+    shared(name)
+        .is_ok_and(|store| store.lock().is_ok_and(|engine| engine.with(|state| state.is_of(thread)) == Some(true)))
 }
 
 /// One client.
@@ -220,7 +222,9 @@ fn read_command(bytes: &[u8]) -> Result<Option<(Vec<&[u8]>, usize)>, &'static st
     for _ in 0..count {
         let Some(length) = read_length(bytes, b'$', &mut at)? else { return Ok(None) };
         let end = at.saturating_add(length);
-        let (Some(word), Some(line_end)) = (bytes.get(at..end), bytes.get(end..end.saturating_add(2))) else { return Ok(None) };
+        let (Some(word), Some(line_end)) = (bytes.get(at..end), bytes.get(end..end.saturating_add(2))) else {
+            return Ok(None);
+        };
         if line_end != b"\r\n" {
             return Err("expected the end of a line");
         }

@@ -24,7 +24,8 @@ impl Seen {
     }
 
     pub fn info(&self) -> String {
-        let line = |(name, calls): (&&str, &u64)| format!("cmdstat_{}:calls={calls},usec=0\r\n", name.to_ascii_lowercase());
+        let line =
+            |(name, calls): (&&str, &u64)| format!("cmdstat_{}:calls={calls},usec=0\r\n", name.to_ascii_lowercase());
         let (connections, commands) = (self.connections, self.calls.values().sum::<u64>());
         let calls: String = self.calls.iter().map(line).collect();
         format!(
@@ -120,7 +121,9 @@ pub fn configure(state: &mut State, args: Args) -> Outcome {
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     match (pattern.split_first(), text.split_first()) {
         (None, None) => true,
-        (Some((b'*', rest)), _) => matches(rest, text) || text.split_first().is_some_and(|(_, text)| matches(pattern, text)),
+        (Some((b'*', rest)), _) => {
+            matches(rest, text) || text.split_first().is_some_and(|(_, text)| matches(pattern, text))
+        }
         (Some((b'?', rest)), Some((_, text))) => matches(rest, text),
         (Some((one, rest)), Some((other, text))) => one == other && matches(rest, text),
         _ => false,

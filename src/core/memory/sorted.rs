@@ -142,7 +142,8 @@ pub fn range(state: &mut State, args: Args, kind: Option<&'static str>) -> Outco
             limit = Some((int(at(values, 0))?, int(at(values, 1))?));
         }
         // What has been said is not said again, nor otherwise.
-        let is_said = |other: &&str| *other == option && option == "REV" || other.starts_with("BY") && option.starts_with("BY");
+        let is_said =
+            |other: &&str| *other == option && option == "REV" || other.starts_with("BY") && option.starts_with("BY");
         if given.iter().any(is_said) {
             return refuse("syntax error");
         }
@@ -158,7 +159,8 @@ pub fn range(state: &mut State, args: Args, kind: Option<&'static str>) -> Outco
     if with_scores && by_lex {
         return refuse("syntax error, WITHSCORES not supported in combination with BYLEX");
     }
-    let (low, high) = if is_back && (by_score || by_lex) { (at(args, 2), at(args, 1)) } else { (at(args, 1), at(args, 2)) };
+    let (low, high) =
+        if is_back && (by_score || by_lex) { (at(args, 2), at(args, 1)) } else { (at(args, 1), at(args, 2)) };
     let by = match (by_score, by_lex) {
         (true, _) => By::Score(score_end(low)?, score_end(high)?),
         (_, true) => By::Name(lex_end(low)?, lex_end(high)?),

@@ -42,7 +42,9 @@ fn number_of(lua: &Lua, value: Option<Value>) -> Result<u64> {
 
 fn pack(lua: &Lua, args: MultiValue) -> Result<LuaString> {
     let mut args = args.into_iter();
-    let Some(Value::String(format)) = args.next() else { return Err(wrong("bad argument #1 to 'pack' (string expected)")) };
+    let Some(Value::String(format)) = args.next() else {
+        return Err(wrong("bad argument #1 to 'pack' (string expected)"));
+    };
     let (is_big, widths) = widths(&format.as_bytes())?;
     let mut out = Vec::with_capacity(widths.iter().sum());
     for width in widths {

@@ -18,7 +18,8 @@ fn raw(dsn: &str) -> Raw {
 
 #[test]
 fn stores_of_other_names_have_other_jobs_and_objects_of_one_name_share_theirs() {
-    let (one, same, other) = (queue_in("memory://shop", "q"), queue_in("memory://shop", "q"), queue_in("memory://blog", "q"));
+    let (one, same, other) =
+        (queue_in("memory://shop", "q"), queue_in("memory://shop", "q"), queue_in("memory://blog", "q"));
     one.push(&job("a")).unwrap();
     assert_eq!(states(&other), [0; 4]);
     let held = reserve(&same).unwrap();
@@ -56,7 +57,8 @@ fn a_panic_inside_a_command_leaves_a_store_that_answers_errors_until_it_is_forgo
 #[test]
 fn a_full_store_refuses_a_push_and_lets_workers_go_on() {
     let queue = queue_in("memory://full?maxmemory=64kb", "q");
-    let error = (0..2_000).find_map(|n| queue.push(&job(&format!("job {n}"))).err()).expect("64 kB are full at some time");
+    let error =
+        (0..2_000).find_map(|n| queue.push(&job(&format!("job {n}"))).err()).expect("64 kB are full at some time");
     assert!(matches!(error, Error::QueueFull { code: "OOM", .. }), "{error}");
     let before = states(&queue)[1].max(states(&queue)[0]);
     assert!((100..2_000).contains(&before), "{before}");
@@ -67,7 +69,8 @@ fn a_full_store_refuses_a_push_and_lets_workers_go_on() {
 #[test]
 fn a_script_that_takes_all_memory_of_lua_ends_with_an_error_and_the_store_goes_on() {
     let mut raw = raw("memory://greedy");
-    let told = format!("{:?}", raw.run(&["EVAL", "local t = {} for n = 1, 1e9 do t[n] = string.rep('x', 1e6) .. n end", "0"]));
+    let told =
+        format!("{:?}", raw.run(&["EVAL", "local t = {} for n = 1, 1e9 do t[n] = string.rep('x', 1e6) .. n end", "0"]));
     assert!(told.contains("memory"), "{told}");
     assert_eq!(raw.int(&["EVAL", "return 7", "0"]), 7);
 }
@@ -110,7 +113,14 @@ fn errors_of_scripts_are_those_of_redis() {
 
 #[test]
 fn what_is_no_command_is_answered_with_an_error() {
-    for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], b"*1\r\n+PING\r\n", b"*x\r\n", b"*1\r\n$99999999999999999999\r\n", b"*1\r\n$4\r\nPINGxx", b"*-1\r\n"] {
+    for bytes in [
+        &b"GET / HTTP/1.1\r\n\r\n"[..],
+        b"*1\r\n+PING\r\n",
+        b"*x\r\n",
+        b"*1\r\n$99999999999999999999\r\n",
+        b"*1\r\n$4\r\nPINGxx",
+        b"*-1\r\n",
+    ] {
         let mut stream = Stream::open("protocol", None).unwrap();
         stream.write_all(bytes).unwrap();
         let mut room = [0; 200];

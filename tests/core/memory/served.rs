@@ -17,7 +17,8 @@ fn each_test_that_is_left_out_exists_and_has_a_reason() {
         assert!(!reason.trim().is_empty(), "{name}");
         let (path, test) = name.rsplit_once("::").unwrap();
         let file = path.replace("::", "/");
-        let sources = [format!("{file}.rs"), format!("{file}/mod.rs")].map(|file| std::fs::read_to_string(folder.join(file)));
+        let sources =
+            [format!("{file}.rs"), format!("{file}/mod.rs")].map(|file| std::fs::read_to_string(folder.join(file)));
         let source = sources.into_iter().flatten().next().unwrap_or_else(|| panic!("there is no {file}.rs"));
         assert!(test.is_empty() || source.contains(&format!("fn {test}(")), "{name}");
     }

@@ -68,7 +68,9 @@ fn asked_by_core(folder: &Path, asked: &mut Asked) {
         let flat: String = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("[ b", "[b");
         for (at, _) in flat.match_indices("[b\"") {
             let words = words_until_end(&flat[at + 2..], '"', ']');
-            let Some((command, options)) = words.split_first().filter(|(command, _)| is_word(command)) else { continue };
+            let Some((command, options)) = words.split_first().filter(|(command, _)| is_word(command)) else {
+                continue;
+            };
             asked.entry(command.clone()).or_default().extend(options.iter().filter(|word| is_word(word)).cloned());
         }
     }
@@ -77,11 +79,17 @@ fn asked_by_core(folder: &Path, asked: &mut Asked) {
 #[test]
 fn the_store_has_every_command_and_option_of_the_scripts_and_of_the_core() {
     let mut asked = asked_by_scripts();
-    for (command, option) in [("ZADD", "NX"), ("ZRANGEBYSCORE", "WITHSCORES"), ("ZRANGEBYLEX", "LIMIT"), ("HSCAN", "COUNT")] {
-        assert!(asked.get(command).is_some_and(|options| options.contains(option)), "it reads the scripts: {command} {option}");
+    for (command, option) in
+        [("ZADD", "NX"), ("ZRANGEBYSCORE", "WITHSCORES"), ("ZRANGEBYLEX", "LIMIT"), ("HSCAN", "COUNT")]
+    {
+        assert!(
+            asked.get(command).is_some_and(|options| options.contains(option)),
+            "it reads the scripts: {command} {option}"
+        );
     }
     asked_by_core(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/core"), &mut asked);
-    for (command, option) in [("SET", "GET"), ("CONFIG", "GET"), ("ZRANGE", "BYSCORE"), ("EVALSHA", ""), ("HELLO", "")] {
+    for (command, option) in [("SET", "GET"), ("CONFIG", "GET"), ("ZRANGE", "BYSCORE"), ("EVALSHA", ""), ("HELLO", "")]
+    {
         let options = asked.get(command).unwrap_or_else(|| panic!("it reads the core: {command}"));
         assert!(option.is_empty() || options.contains(option), "it reads the core: {command} {option}");
     }
@@ -94,7 +102,10 @@ fn the_store_has_every_command_and_option_of_the_scripts_and_of_the_core() {
             // Those of connections have no options but the words behind them.
             Some([]) => {}
             Some(known) => missing.extend(
-                options.iter().filter(|option| !known.contains(&option.as_str())).map(|option| format!("{command} {option}")),
+                options
+                    .iter()
+                    .filter(|option| !known.contains(&option.as_str()))
+                    .map(|option| format!("{command} {option}")),
             ),
         }
     }
@@ -112,7 +123,8 @@ fn scripts_use_no_library_of_redis_that_the_store_does_not_have() {
                 if before.is_ascii_alphanumeric() || before == '_' || before == '\'' {
                     continue;
                 }
-                let name: String = script.source[at + head.len()..].chars().take_while(char::is_ascii_alphanumeric).collect();
+                let name: String =
+                    script.source[at + head.len()..].chars().take_while(char::is_ascii_alphanumeric).collect();
                 let known = ["redis.call", "redis.pcall", "struct.pack", "struct.unpack"];
                 assert!(known.contains(&format!("{library}.{name}").as_str()), "{}: {library}.{name}", script.name);
             }
