@@ -49,8 +49,15 @@ const LOOKS: &[Command] = looks! {
         Ok(Answer::List(state.store.names().iter().filter(|name| matches(at(args, 0), name)).map(Answer::text).collect()))
     };
     "DBSIZE" 1 Read => |state, _| Ok(Answer::count(state.store.names().len()));
-    "FLUSHALL" -1 Less => flush;
-    "FLUSHDB" -1 Less => flush;
+    "FLUSHALL" -1 Less => |state, _| {
+        state.store.clear();
+        state.seen.other.clear();
+        Ok(Answer::OK)
+    };
+    "FLUSHDB" -1 Less => |state, _| {
+        state.store.clear();
+        Ok(Answer::OK)
+    };
     "HKEYS" 2 Read => |state, args| hash(state, args, |field, _| Answer::text(field));
     "HVALS" 2 Read => |state, args| hash(state, args, |_, value| Answer::text(value));
     "RPUSH" -3 More => |state, args| {
@@ -93,11 +100,6 @@ const LOOKS: &[Command] = looks! {
     "DEBUG" -2 Read => digest;
     "CLIENT" -2 Read => |_, _| Ok(Answer::OK);
 };
-
-fn flush(state: &mut State, _: Args) -> Outcome {
-    state.store.clear();
-    Ok(Answer::OK)
-}
 
 fn hash(state: &mut State, args: Args, part: fn(&[u8], &[u8]) -> Answer) -> Outcome {
     let hash = state.store.get::<Hash>(at(args, 0))?;
