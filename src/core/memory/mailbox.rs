@@ -17,8 +17,6 @@ pub struct Mailbox {
 #[derive(Default)]
 struct Unread {
     bytes: Vec<u8>,
-    /// How many of them have been read.
-    from: usize,
     /// A byte lies in the ear: there is a message.
     has_rung: bool,
 }
@@ -37,8 +35,7 @@ impl Mailbox {
     }
 
     pub fn has_unread(&self) -> bool {
-        let unread = self.unread();
-        unread.from < unread.bytes.len()
+        !self.unread().bytes.is_empty()
     }
 
     /// An answer to a command of this client, which it goes to read.
@@ -61,7 +58,7 @@ impl Mailbox {
     /// `WouldBlock` when there is nothing.
     pub fn read(&self, room: &mut [u8]) -> io::Result<usize> {
         let mut unread = self.unread();
-        while unread.from == unread.bytes.len() {
+        while unread.bytes.is_empty() {
             drop(unread);
             if (&self.ear).read(&mut [0u8; 1])? == 0 {
                 return Ok(0);
@@ -69,21 +66,10 @@ impl Mailbox {
             unread = self.unread();
             unread.has_rung = false;
         }
-        let rest = unread.bytes.get(unread.from..).unwrap_or_default();
-        let many = rest.len().min(room.len());
-        if let Some((room, rest)) = room.get_mut(..many).zip(rest.get(..many)) {
-            room.copy_from_slice(rest);
-        }
-        unread.from += many;
-        if unread.from == unread.bytes.len() {
-            unread.from = 0;
-            unread.bytes.clear();
-            if unread.bytes.capacity() > 1 << 20 {
-                unread.bytes = Vec::new();
-            }
-            if std::mem::take(&mut unread.has_rung) {
-                let _ = (&self.ear).read(&mut [0u8; 1]);
-            }
+        let many = unread.bytes.as_slice().read(room)?;
+        unread.bytes.drain(..many);
+        if unread.bytes.is_empty() && std::mem::take(&mut unread.has_rung) {
+            let _ = (&self.ear).read(&mut [0u8; 1]);
         }
         Ok(many)
     }

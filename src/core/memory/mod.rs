@@ -17,9 +17,11 @@ mod zset;
 
 use super::pool;
 use super::process::{self, Generation};
+use super::resp::{self, Bounds, Malformed};
 use answer::Answer;
 use engine::{Engine, State};
 use mailbox::Mailbox;
+use redis::Value;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -174,25 +176,20 @@ impl Drop for Stream {
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut all = std::mem::take(&mut self.partial);
-        let given = if all.is_empty() {
+        let mut rest = if all.is_empty() {
             bytes
         } else {
             all.extend_from_slice(bytes);
             &all
         };
-        let mut rest = given;
-        loop {
-            match read_command(rest) {
-                Ok(Some((words, length))) => {
-                    self.mailbox.answer(&self.run(&words));
-                    rest = rest.get(length..).unwrap_or_default();
-                }
-                Ok(None) => break,
-                Err(why) => {
-                    self.mailbox.answer(&Answer::Error(format!("ERR Protocol error: {why}")));
-                    return Ok(bytes.len());
-                }
-            }
+        while let Some((words, length)) = read_command(rest).unwrap_or_else(|Malformed| {
+            self.mailbox.answer(&Answer::Error("ERR Protocol error: this is no command".into()));
+            rest = &[];
+            None
+        }) {
+            let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+            self.mailbox.answer(&self.run(&words));
+            rest = rest.get(length..).unwrap_or_default();
         }
         self.partial = rest.to_vec();
         Ok(bytes.len())
@@ -215,34 +212,11 @@ impl AsRawFd for Stream {
 }
 
 /// The command at the start of `bytes`, and how long it is; `None` while more bytes are needed.
-fn read_command(bytes: &[u8]) -> Result<Option<(Vec<&[u8]>, usize)>, &'static str> {
-    let mut at = 0;
-    let Some(count) = read_length(bytes, b'*', &mut at)? else { return Ok(None) };
-    let mut words = Vec::with_capacity(count.min(1024));
-    for _ in 0..count {
-        let Some(length) = read_length(bytes, b'$', &mut at)? else { return Ok(None) };
-        let end = at.saturating_add(length);
-        let (Some(word), Some(line_end)) = (bytes.get(at..end), bytes.get(end..end.saturating_add(2))) else {
-            return Ok(None);
-        };
-        if line_end != b"\r\n" {
-            return Err("expected the end of a line");
-        }
-        words.push(word);
-        at = end + 2;
-    }
-    Ok(Some((words, at)))
-}
-
-fn read_length(bytes: &[u8], kind: u8, at: &mut usize) -> Result<Option<usize>, &'static str> {
-    let rest = bytes.get(*at..).unwrap_or_default();
-    if rest.first().is_some_and(|first| *first != kind) {
-        return Err("unexpected kind of value");
-    }
-    let Some(end) = memchr::memchr(b'\n', rest.get(..32).unwrap_or(rest)) else {
-        return if rest.len() < 32 { Ok(None) } else { Err("invalid length") };
+fn read_command(bytes: &[u8]) -> Result<Option<(Vec<Vec<u8>>, usize)>, Malformed> {
+    let Some(length) = resp::frame_length(bytes, Bounds { values: 1 << 24, ..Bounds::RECORDS })? else {
+        return Ok(None);
     };
-    let digits = rest.get(1..end.saturating_sub(1)).and_then(|digits| std::str::from_utf8(digits).ok());
-    *at += end + 1;
-    digits.and_then(|digits| digits.parse().ok()).map(Some).ok_or("invalid length")
+    let Value::Array(words) = resp::parse(bytes.get(..length).unwrap_or_default())? else { return Err(Malformed) };
+    let text = |word| if let Value::BulkString(text) = word { Ok(text) } else { Err(Malformed) };
+    Ok(Some((words.into_iter().map(text).collect::<Result<_, _>>()?, length)))
 }
