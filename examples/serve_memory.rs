@@ -1,7 +1,7 @@
 //! The store of `memory://` behind a Unix socket or a port, with the options of redis-server that tests give: the suites that start servers of their
 //! own run on it with `REDIS_SERVER=target/debug/examples/serve_memory`. In a debug build it has further commands, with which tests look behind the
 //! scenes.
-#![allow(clippy::print_stdout, clippy::unwrap_used)]
+#![allow(clippy::indexing_slicing, clippy::print_stdout, clippy::unwrap_used)]
 
 use delayqueue::core::memory::Stream;
 use std::io::{ErrorKind, Read, Write};

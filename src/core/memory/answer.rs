@@ -14,7 +14,7 @@ pub enum Answer {
     /// Names and values: flat where a script asks.
     Map(Vec<(Vec<u8>, Answer)>),
     /// Members with their scores: flat where a script asks.
-    Scored(Vec<(Vec<u8>, f64)>),
+    Scored(Vec<(Vec<u8>, Answer)>),
     /// The code and the rest.
     Error(String),
     /// A message instead of an answer.
@@ -62,7 +62,7 @@ impl Answer {
                 for (member, score) in pairs {
                     header(out, b'*', 2);
                     bulk(out, member);
-                    line(out, b',', score_text(*score).as_bytes());
+                    score.write(out);
                 }
             }
         }

@@ -182,12 +182,11 @@ fn commanded(lua: &Lua, args: &MultiValue) -> Result<Answer> {
 
 /// As scripts see it, in RESP2.
 fn to_lua(lua: &Lua, answer: Answer) -> Result<Value> {
-    let string = |bytes: &[u8]| lua.create_string(bytes).map(Value::String);
     Ok(match answer {
         #[expect(clippy::cast_precision_loss, reason = "a number of Lua 5.1 is a double")]
         Answer::Int(number) => Value::Number(number as f64),
-        Answer::Text(bytes) => string(&bytes)?,
-        Answer::Double(number) => string(score_text(number).as_bytes())?,
+        Answer::Text(bytes) => Value::String(lua.create_string(bytes)?),
+        Answer::Double(number) => Value::String(lua.create_string(score_text(number))?),
         Answer::Nil => Value::Boolean(false),
         Answer::Status(word) => reply(lua, "ok", &lua.create_string(word.as_bytes())?)?,
         Answer::Error(why) => reply(lua, "err", &lua.create_string(why)?)?,
@@ -198,19 +197,11 @@ fn to_lua(lua: &Lua, answer: Answer) -> Result<Value> {
             }
             Value::Table(table)
         }
-        Answer::Map(pairs) => {
+        Answer::Map(pairs) | Answer::Scored(pairs) => {
             let table = lua.create_table_with_capacity(2 * pairs.len(), 0)?;
             for (name, value) in pairs {
                 table.raw_push(lua.create_string(name)?)?;
                 table.raw_push(to_lua(lua, value)?)?;
-            }
-            Value::Table(table)
-        }
-        Answer::Scored(pairs) => {
-            let table = lua.create_table_with_capacity(2 * pairs.len(), 0)?;
-            for (member, score) in pairs {
-                table.raw_push(lua.create_string(member)?)?;
-                table.raw_push(lua.create_string(score_text(score))?)?;
             }
             Value::Table(table)
         }

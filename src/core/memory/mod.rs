@@ -211,8 +211,10 @@ impl AsRawFd for Stream {
     }
 }
 
+type Words = Vec<Vec<u8>>;
+
 /// The command at the start of `bytes`, and how long it is; `None` while more bytes are needed.
-fn read_command(bytes: &[u8]) -> Result<Option<(Vec<Vec<u8>>, usize)>, Malformed> {
+fn read_command(bytes: &[u8]) -> Result<Option<(Words, usize)>, Malformed> {
     let Some(length) = resp::frame_length(bytes, Bounds { values: 1 << 24, ..Bounds::RECORDS })? else {
         return Ok(None);
     };

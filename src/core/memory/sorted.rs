@@ -187,7 +187,9 @@ pub fn range(state: &mut State, args: Args, kind: Option<&'static str>) -> Outco
         places.reverse();
     }
     Ok(match with_scores {
-        true => Answer::Scored(places.into_iter().map(|place| (place.member.to_vec(), place.score)).collect()),
+        true => Answer::Scored(
+            places.into_iter().map(|place| (place.member.to_vec(), Answer::Double(place.score))).collect(),
+        ),
         false => Answer::List(places.into_iter().map(|place| Answer::text(&place.member)).collect()),
     })
 }

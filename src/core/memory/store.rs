@@ -15,6 +15,9 @@ pub struct Hash {
     bytes: usize,
 }
 
+/// A field and its value.
+pub type Pair<'a> = (&'a [u8], &'a [u8]);
+
 /// What a field takes beside its name and its value.
 const FIELD: usize = 112;
 
@@ -50,13 +53,13 @@ impl Hash {
         true
     }
 
-    pub fn all(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+    pub fn all(&self) -> impl Iterator<Item = Pair<'_>> {
         self.order.values().map(|name| (&**name, self.get(name).unwrap_or_default()))
     }
 
     /// So many fields from a cursor on, and the next cursor; 0 begins, and says that these were the last. A field that is there all the time is met,
     /// whatever else comes and goes.
-    pub fn scan(&self, cursor: u64, count: usize) -> (u64, Vec<(&[u8], &[u8])>) {
+    pub fn scan(&self, cursor: u64, count: usize) -> (u64, Vec<Pair<'_>>) {
         let mut rest = self.order.range(cursor..);
         let found = rest.by_ref().take(count).map(|(_, name)| (&**name, self.get(name).unwrap_or_default())).collect();
         (rest.next().map_or(0, |(number, _)| *number), found)

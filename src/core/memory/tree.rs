@@ -134,7 +134,7 @@ impl<K: Clone> Node<K> {
     fn remove(&mut self, order: &impl Fn(&K) -> Ordering) -> Option<K> {
         match self {
             Self::Leaf(keys) => {
-                let at = keys.binary_search_by(|key| order(key)).ok()?;
+                let at = keys.binary_search_by(order).ok()?;
                 Some(keys.remove(at))
             }
             Self::Inner(children) => {
