@@ -6,6 +6,7 @@ namespace DelayQueue\Testing;
 
 use DelayQueue\InMemory\InMemoryQueue;
 use DelayQueue\Queues;
+use DelayQueue\Testing;
 use PHPUnit\Framework\Attributes\After;
 use PHPUnit\Framework\Attributes\Before;
 
@@ -25,6 +26,7 @@ trait InteractsWithMemoryQueue
     {
         $this->delayQueueSettings = new Settings('memory://');
         Queues::forgetMemory();
+        Testing::forgetMemory();
     }
 
     /** @after */
