@@ -109,11 +109,12 @@ if count > 0 and most ~= '0' then
   local all_late = not look and (count == 1 or bucket_of(now - dues[count]) == oldest) and oldest
   for n = 1, count do
     local id, due, past = ids[n], dues[n], reply[4 * n + 3]
-    local mark, group = past == '' and '-' or 'h', ''
+    -- When its worker dies, the handler of a job that was leased behind another one may not have begun.
+    local mark, group = past == '' and (n == 1 and '- ' or 'a ') or n == 1 and 'h ' or 'ha ', ''
     if look then
       --@include mark_rarely
     end
-    local lease = mark .. ' ' .. int(token + n) .. ' ' .. due .. behind .. group
+    local lease = mark .. int(token + n) .. ' ' .. due .. behind .. group
     reply[4 * n + 1] = lease
     new_leases[2 * n - 1] = id
     new_leases[2 * n] = lease

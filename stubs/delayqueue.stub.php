@@ -845,7 +845,7 @@ namespace DelayQueue {
         public readonly float $dueAt;
         /** Unix seconds; null unless it is reserved. */
         public readonly ?float $leaseUntil;
-        /** @var int<0, max> leases that expired */
+        /** @var int<0, max> leases that expired, of which one may have counted no attempt: see reserveMany() */
         public readonly int $timeouts;
         /** @var int<0, max> */
         public readonly int $releases;
@@ -1897,7 +1897,7 @@ namespace {
 
         /**
          * Takes up to $max jobs in one round trip, as soon as at least one is there. A job whose lease expired once, and one on its last
-         * attempt, comes alone.
+         * attempt, comes alone. Of jobs that come together, only the first loses an attempt if its lease expires.
          *
          * @param positive-int $max more than 500 counts as 500
          * @param int|float|null $timeout as in reserve()
@@ -1964,7 +1964,7 @@ namespace {
          * @param bool $stopWhenEmpty return as soon as nothing is ready
          * @param int<1, 500> $prefetch how many jobs one round trip may take. A job that is done is acknowledged with the next trip or 50 ms
          *     later, whichever is first, and its lease is kept until then. A job whose lease expired once, and one on its last attempt, is
-         *     leased alone, so that a crash never buries jobs that no handler saw
+         *     leased alone, and of the others only the first one loses an attempt by a crash, so that it costs none of jobs that no handler saw
          * @param Duration $timeout limit of one run of the handler; 0: none
          * @param Duration $graceTimeout how long a stuck handler is waited for after its timeout or $shutdownTimeout. Then its job is failed or
          *     given back, with the heartbeat the jobs fetched along with it are given back, too, and the process ends with 124

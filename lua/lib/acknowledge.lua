@@ -11,11 +11,11 @@ for n = #ids, 1, -1 do
     table.remove(ids, n)
     table.remove(held, n)
   else
-    local mark, behind = string.byte(lease, 1, 2)
-    if mark == 104 and behind == 32 then -- 'h '
+    local mark, second = string.byte(lease, 1, 2)
+    if mark == 104 and (second == 32 or second == 97) then -- 'h ' or 'ha ': an a is the last mark
       aged = aged or {}
       aged[#aged + 1] = ids[n]
-    elseif mark ~= 45 then -- '-'
+    elseif mark ~= 45 and mark ~= 97 then -- '-' or 'a'
       is_marked = true
     end
     if ran then

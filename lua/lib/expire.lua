@@ -10,7 +10,7 @@ local function expire(id, record, due, where)
   local past = has_history(string.byte(record)) and read_history(id, due) or no_history(due)
   local expires, at = moment(record, 'E', past.first_due)
   local counter, reason = nil, nil
-  if past.kicks == 0 and past.attempts == 0 and expires < now then
+  if past.kicks == 0 and past.attempts + past.timeouts == 0 and expires < now then
     counter, reason = string.byte(record, at + 9) == 1 and 'dropped' or 'expired', 'expired'
   elseif is_too_late(record, past, now) then
     counter, reason = 'expired', past.error ~= '' and past.error or TOO_LATE

@@ -25,5 +25,5 @@ end
 local function has_come_back(id, record)
   if not has_history(string.byte(record) or 0) then return false end
   local past = read_history(id)
-  return past.attempts + past.buries + past.kicks > 0
+  return past.attempts + past.timeouts + past.buries + past.kicks > 0
 end

@@ -26,16 +26,18 @@ local function take_back(only_looks)
   local timed_out, ended_leases = {}, {}
   for _, id in ipairs(ended) do
     local lease = call('HGET', leases, id)
-    local record, due, consumer = call('HGET', jobs, id), read_lease(lease)
+    local record, due, consumer, _, marks = call('HGET', jobs, id), read_lease(lease)
     ended_leases[#ended_leases + 1] = lease or false
     local group = record and not lease and group_of(record)
     if group then call('ZREM', groups, group .. '\nh' .. id) end -- another program has taken the lease away
     if record then
       local past, ttr_ms, max_attempts, priority = read_history(id, due), options(record)
       local workers = expired(past.error, consumer)
-      past.attempts, past.timeouts, past.error = past.attempts + 1, past.timeouts + 1, 'lease expired'
+      -- Of a batch only the first job counts an attempt, and a run. The next lease of the others is theirs alone, and counts.
+      local counts = not string.find(marks, 'a', 1, true)
+      past.attempts, past.timeouts, past.error = past.attempts + (counts and 1 or 0), past.timeouts + 1, 'lease expired'
       -- Nobody knows when the worker stopped: the job counts as one that ran for its TTR.
-      local run = ttr_ms and bucket_of(ttr_ms * 1000) or ''
+      local run = counts and ttr_ms and bucket_of(ttr_ms * 1000) or ''
       timed_out[run] = (timed_out[run] or 0) + 1
       local is_spent = max_attempts and max_attempts > 0 and past.attempts >= max_attempts
       if not is_spent and ttr_ms and has_traits(string.byte(record)) then

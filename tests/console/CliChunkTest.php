@@ -73,16 +73,21 @@ final class CliChunkTest extends CliTestCase
     {
         $this->queue()->push(['do' => 'wait'], id: 'a', ttr: 0.5);
         $this->queue()->push([], id: 'b', ttr: 0.5);
+        $this->queue()->push([], id: 'c', ttr: 0.5);
         $worker = $this->start('work', self::CHUNK);
-        $this->holder('b');
+        $this->holder('c');
         $this->assertSame([], $this->done());
         $worker->kill();
         $this->letGo('a');
-        $this->cliExpecting(0, 'work', self::CHUNK, '--max-jobs=2');
-        $deeds = array_map(static fn (array $deed): string => "$deed[0] $deed[1]", array_slice($this->handled(), 2));
+        Wait::until(fn (): bool => $this->queue()->count(State::Ready) === 3, 20, 'the leases end');
+        $attempts = array_map(fn (string $id): ?int => $this->queue()->peek($id)?->attempts, ['a', 'b', 'c']);
+        $this->assertSame([1, 1, 0], $attempts, 'of the first, and the first of those that filled the chunk');
+        $this->cliExpecting(0, 'work', self::CHUNK, '--max-jobs=3');
+        $deeds = array_map(static fn (array $deed): string => "$deed[0] $deed[1]", array_slice($this->handled(), 3));
         sort($deeds);
-        $this->assertSame(['begin a', 'begin b', 'end a', 'end b'], $deeds);
-        $this->assertSame(['begin', 'end', 'begin', 'end'], array_column(array_slice($this->handled(), 2), 0), 'one after the other');
+        $this->assertSame(['begin a', 'begin b', 'begin c', 'end a', 'end b', 'end c'], $deeds);
+        $order = array_column(array_slice($this->handled(), 3), 0);
+        $this->assertSame(['begin', 'end', 'begin', 'end', 'begin', 'end'], $order, 'one after the other');
         $this->assertCount(0, $this->queue());
     }
 

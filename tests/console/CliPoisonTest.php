@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\CommandLine;
 
+use DelayQueue\JobInfo;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
 use DelayQueue\Tests\Support\Wait;
@@ -34,6 +35,19 @@ final class CliPoisonTest extends CliTestCase
         $this->assertSame(['a' => 1, 'b' => 1, 'c' => 1, 'last' => 1, 'twice' => 2], $begun);
         $worker->signal(SIGTERM);
         $this->assertSame(0, $worker->exitCode(20), $worker->errors());
+    }
+
+    public function testAWorkerThatIsKilledCostsOnlyTheJobThatItRanAnAttempt(): void
+    {
+        $queue = $this->queue(['ttr' => 0.5, 'maxAttempts' => 2]);
+        foreach (['a' => 'kill', 'b' => 'nothing', 'c' => 'nothing'] as $id => $do) {
+            $queue->push(['do' => $do], id: $id);
+        }
+        $worker = $this->start('work', self::HANDLER, '--prefetch=10');
+        Wait::until(static fn (): bool => !$worker->isRunning(), 20, 'the death of the worker');
+        Wait::until(static fn (): bool => $queue->count(State::Ready) === 3, 20, 'the leases end');
+        $past = static fn (JobInfo $job): array => [$job->attempts, $job->timeouts];
+        $this->assertSame([[1, 1], [0, 1], [0, 1]], array_map($past, [...$queue->list(State::Ready)]));
     }
 
     /** @return array<string, array{int}> */

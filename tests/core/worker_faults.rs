@@ -54,7 +54,7 @@ fn the_jobs_of_a_round_trip_that_is_never_repeated_are_back_within_their_ttr() {
     until("they are back", || states(&worker.queue) == [0, N as u64, 0, 0]);
     let mut back = BTreeSet::new();
     while let Some(job) = reserve(&worker.queue) {
-        assert_eq!(job.attempts, 2);
+        assert_eq!(job.attempts, if back.is_empty() { 2 } else { 1 }, "only the first one could have begun");
         back.insert(job.id.to_string());
     }
     assert_eq!(back, (0..N).map(name).collect());

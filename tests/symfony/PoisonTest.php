@@ -21,6 +21,9 @@ final class PoisonTest extends MessengerTestCase
             $worker = $this->start('messenger:consume', 'ahead');
             $this->deed('begin', 'poison', $death);
             $this->until(static fn (): bool => !$worker->isRunning(), 'the death of the worker');
+            $this->until(fn (): bool => $this->jobs('ahead')->count(State::Reserved) === 0, 'the leases end');
+            $attempts = fn (string $name): ?int => $this->jobs('ahead')->peek($name)?->attempts;
+            $this->assertSame([$death, 0, 0, 0], array_map($attempts, ['poison', 'a', 'b', 'c']));
         }
         $worker = $this->worker('ahead');
         $this->until(fn (): bool => $this->jobs('ahead')->count() === 1, 'only the poison is left');

@@ -48,6 +48,24 @@ final class WorkerTest extends MessengerTestCase
         $this->assertSame(['a' => 1], $this->ended());
     }
 
+    public function testAMessageThatIsCancelledWhileItWaitsBehindAnotherIsPassedOver(): void
+    {
+        foreach (['a' => 'wait', 'b' => 'nothing', 'c' => 'nothing'] as $name => $do) {
+            $this->appTransport('ahead')->send(new Envelope(new Work($name, $do), [new DelayQueueStamp($name)]));
+        }
+        $worker = $this->worker('ahead');
+        $this->deed('begin', 'a');
+        $this->assertSame(1, $this->jobs('ahead')->cancel('b'));
+        $lease = fn (): ?float => $this->jobs('ahead')->peek('c')?->leaseUntil;
+        $before = $lease();
+        $this->until(fn (): bool => $lease() > $before + 1.0, 'the worker has renewed its leases, and missed one');
+        $this->journal->letGo('a');
+        $this->deed('end', 'c');
+        $this->assertSame(['a' => 1, 'c' => 1], $this->ended());
+        $worker->signal(SIGTERM);
+        $this->assertSame(0, $worker->exitCode());
+    }
+
     public function testALeaseOfTwoSecondsHoldsAJobOfSixWhileItsWorkerLives(): void
     {
         $this->transport('short')->send(new Envelope(new Work('a', 'sleep 6')));

@@ -36,7 +36,9 @@ final class Debounce
     /** A job that came back was served: the next debounce begins. */
     private static function hasComeBack(Entry $entry): bool
     {
-        return !$entry->isWaiting() || $entry->info->attempts + $entry->info->buries + $entry->info->kicks > 0;
+        $info = $entry->info;
+
+        return !$entry->isWaiting() || $info->attempts + $info->timeouts + $info->buries + $info->kicks > 0;
     }
 
     private static function limitAt(string $extras): ?int

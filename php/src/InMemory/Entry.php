@@ -62,7 +62,7 @@ final class Entry
         return $this->info->maxAttempts > 0 && $this->info->attempts >= $this->info->maxAttempts;
     }
 
-    /** Leased alone, so that a job that kills its worker costs its neighbours little. */
+    /** Leased alone, so that a job that kills its worker costs its neighbours little, and has one uncounted run. */
     public function isAlone(): bool
     {
         return $this->info->timeouts > 0 || $this->info->maxAttempts > 0 && $this->info->attempts + 1 >= $this->info->maxAttempts;
@@ -125,7 +125,9 @@ final class Entry
     {
         $expiresUs = $this->expires?->momentUs($this->firstDueUs ?? $this->dueUs);
 
-        return $this->info->kicks === 0 && $this->info->attempts === 0 && $expiresUs !== null && $expiresUs < $nowUs;
+        $isNew = $this->info->kicks + $this->info->attempts + $this->info->timeouts === 0;
+
+        return $isNew && $expiresUs !== null && $expiresUs < $nowUs;
     }
 
     /** The reason for its end where there is none of its own. */

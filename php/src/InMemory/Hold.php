@@ -34,8 +34,8 @@ final class Hold
     {
         $nowUs = $this->jobs->store->nowUs();
 
-        return array_map(function (Entry $entry) use ($nowUs, $of): Job {
-            $lease = new Lease($nowUs + Store::us($entry->info->ttr));
+        return array_map(function (Entry $entry) use ($nowUs, $of, $entries): Job {
+            $lease = new Lease($nowUs + Store::us($entry->info->ttr), isBehind: $entry !== $entries[0]);
             $look = $of->read($entry->look($nowUs));
             [$entry->lease, $entry->isBuried] = [$lease, false];
             $this->jobs->leaves($entry);

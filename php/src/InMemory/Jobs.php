@@ -213,7 +213,10 @@ final class Jobs
         ] + $counters, $this->name);
     }
 
-    /** Jobs whose lease is over come back to their old place, or are buried when no attempt is left. */
+    /**
+     * Jobs whose lease is over come back to their old place, or are buried when no attempt is left. The handler of one
+     * that was leased behind another may not have begun: it has used up no attempt, and is leased alone next time.
+     */
     public function reclaim(): void
     {
         $nowUs = $this->store->nowUs();
@@ -226,7 +229,8 @@ final class Jobs
         $nowUs = $this->store->nowUs();
         $entry->comeBack();
         ['attempts' => $attempts, 'timeouts' => $timeouts] = get_object_vars($entry->info);
-        $entry->change(['attempts' => $attempts + 1, 'timeouts' => $timeouts + 1, 'lastError' => 'lease expired']);
+        $attempts += $entry->lease?->isBehind ? 0 : 1;
+        $entry->change(['attempts' => $attempts, 'timeouts' => $timeouts + 1, 'lastError' => 'lease expired']);
         $this->add('timedOut');
         $isOver = $entry->isSpent() || $entry->isTooLateAt(max($nowUs, $entry->dueUs));
         $isOver ? $entry->bury(sprintf('lease expired, held by %s:%d', gethostname(), getmypid()), $nowUs) : $entry->wait($entry->dueUs);

@@ -16,7 +16,8 @@ final class Lease
     /** @var WeakReference<Job>|null */
     private ?WeakReference $job = null;
 
-    public function __construct(public int $deadlineUs)
+    /** @param bool $isBehind the job was leased after another one, by the same call */
+    public function __construct(public int $deadlineUs, public readonly bool $isBehind)
     {
     }
 

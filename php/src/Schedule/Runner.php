@@ -195,7 +195,10 @@ final class Runner
         return !$mayBePushed && ($isNew || $state->isTried === true);
     }
 
-    /** @return int|null the attempts of a schedule whose last error is a lease that has ended: each of these is one more */
+    /**
+     * @return int|null the attempts of a schedule whose last error is a lease that has ended: each of these is one
+     *     more, but the first of a schedule that was fetched behind others
+     */
     private static function outlived(JobInterface $job): ?int
     {
         return str_starts_with((string) $job->lastError, 'lease expired') ? $job->attempts : null;

@@ -148,7 +148,9 @@ final class ChunkRun
     private function isAlone(JobInterface $job, QueueInterface $queue): bool
     {
         $isLastAttempt = $job->maxAttempts > 0 && $job->attempts >= $job->maxAttempts;
+        // An expired lease leaves an error, also where it counts no attempt.
+        $mayHaveExpired = $job->attempts > 1 || $job->lastError !== null;
 
-        return $isLastAttempt || $job->attempts > 1 && $queue->peek($job->id)?->timeouts > 0;
+        return $isLastAttempt || $mayHaveExpired && $queue->peek($job->id)?->timeouts > 0;
     }
 }

@@ -73,6 +73,35 @@ trait LeaseRules
         $this->assertSame(2, $queue->stats()->timedOut);
     }
 
+    public function testLeasesOfABatchThatAreOverCostOnlyItsFirstJobAnAttempt(): void
+    {
+        $queue = $this->queue();
+        foreach (['a', 'b', 'c'] as $id) {
+            $queue->push(1, id: $id, maxAttempts: 2, expires: 30);
+        }
+        $queue->push('last', id: 'last', maxAttempts: 1);
+        $past = static function (string $id) use ($queue): array {
+            $info = $queue->peek($id);
+
+            return [$info?->state, $info?->attempts, $info?->timeouts];
+        };
+
+        $this->assertCount(3, $queue->reserveMany(10));
+        $this->travel(61);
+        $wanted = [[State::Ready, 1, 1], [State::Ready, 0, 1], [State::Ready, 0, 1]];
+        $this->assertSame($wanted, array_map($past, ['a', 'b', 'c']));
+        $this->assertSame(3, $queue->stats()->timedOut);
+        // They were in somebody's hands in time, so none of them has expired.
+        foreach (['a' => 2, 'b' => 1, 'c' => 1, 'last' => 1] as $id => $attempts) {
+            $jobs = $queue->reserveMany(10);
+            $this->assertCount(1, $jobs, 'alone');
+            $this->assertSame([$id, $attempts], [$jobs[0]->id, $jobs[0]->attempts]);
+        }
+        $this->travel(61);
+        $wanted = [[State::Buried, 2, 2], [State::Ready, 1, 2], [State::Ready, 1, 2], [State::Buried, 1, 1]];
+        $this->assertSame($wanted, array_map($past, ['a', 'b', 'c', 'last']));
+    }
+
     public function testALeaseThatIsOverIsInNobodysWay(): void
     {
         $queue = $this->queue();

@@ -61,7 +61,8 @@ impl Walk {
             assert_eq!((places[&job.id], scores[id]), (place, at), "{}", job.id);
             if let Place::Held { token, .. } = job.place {
                 let lease = Lease::parse(&found.leases[id]).unwrap();
-                assert_eq!((lease.token, lease.due, lease.has('l')), (token, job.due, job.is_limited), "{}", job.id);
+                let expected = (token, job.due, job.is_limited, job.is_behind);
+                assert_eq!((lease.token, lease.due, lease.has('l'), lease.has('a')), expected, "{}", job.id);
             }
             assert_eq!(firsts.contains(id), job.waits() && job.comes_first, "'{}' is the first of its group", job.id);
             let past = found.history.get(id);
@@ -89,7 +90,7 @@ impl Walk {
         let seen = self.model.times.runs.iter().filter(|((word, _), _)| *word == "timed_out").map(|(_, many)| many);
         let expected = [
             ("token", self.model.tokens),
-            ("timed_out", counters.timed_out - u64::try_from(seen.sum::<i64>()).unwrap()), // of jobs that were replaced
+            ("timed_out", counters.timed_out - u64::try_from(seen.sum::<i64>()).unwrap()), // of jobs that were replaced, or leased behind another one
             ("acked", self.model.taken),
             ("given_up", counters.given_up),
             ("cancelled", counters.cancelled),

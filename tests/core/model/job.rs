@@ -34,6 +34,8 @@ pub struct Job {
     pub comes_first: bool,
     /// It was leased under a limit of the queue.
     pub is_limited: bool,
+    /// It was leased after another job, by the same call.
+    pub is_behind: bool,
 }
 
 impl Job {
@@ -69,7 +71,7 @@ impl Job {
 
     /// It was served, buried or kicked.
     pub fn has_come_back(&self) -> bool {
-        self.attempts + self.buries + self.kicks > 0
+        self.attempts + self.timeouts + self.buries + self.kicks > 0
     }
 
     /// By when it falls due, however often it is replaced.
@@ -109,7 +111,9 @@ impl Job {
     pub fn end_at(&self, now: i64) -> Option<(OnExpiry, String)> {
         let expires = expires_at_us(&self.options.extras.traits, self.first_due.unwrap_or(self.due));
         match expires {
-            Some((at, then)) if at < now && self.attempts == 0 && self.kicks == 0 => Some((then, "expired".into())),
+            Some((at, then)) if at < now && self.attempts + self.timeouts + self.kicks == 0 => {
+                Some((then, "expired".into()))
+            }
             _ if !self.is_too_late_at(now) => None,
             _ if self.error.is_empty() => Some((OnExpiry::Bury, TOO_LATE.into())),
             _ => Some((OnExpiry::Bury, self.error.clone())),

@@ -126,6 +126,7 @@ impl Reference {
             first_due: (due < self.now).then_some(self.now),
             comes_first: false,
             is_limited: false,
+            is_behind: false,
         });
     }
 

@@ -88,11 +88,15 @@ impl Reference {
         let now = self.now;
         for job in &mut self.jobs {
             if matches!(job.place, Place::Held { deadline, .. } if deadline <= now) {
-                (job.attempts, job.timeouts) = (job.attempts + 1, job.timeouts + 1);
+                // Its handler may not have begun: no attempt, and no run.
+                if !job.is_behind {
+                    job.attempts += 1;
+                    self.times.timed_out(job.options.ttr_ms);
+                }
+                job.timeouts += 1;
                 job.error = "lease expired".into();
                 job.come_back();
                 self.counters.timed_out += 1;
-                self.times.timed_out(job.options.ttr_ms);
                 if job.is_spent() || job.is_too_late_at(job.due.max(now)) {
                     job.bury(now, &format!("lease expired, held by {}", process::worker()));
                 } else {
@@ -140,7 +144,7 @@ impl Reference {
                 ids.push(id);
             }
         }
-        let leased: Vec<Job> = ids.iter().map(|id| self.lease(id)).collect();
+        let leased = self.lease_together(&ids);
         self.times.handed_out(self.now, &leased);
         leased
     }
@@ -158,13 +162,21 @@ impl Reference {
         }
     }
 
-    pub(super) fn lease(&mut self, id: &str) -> Job {
+    pub(super) fn lease_together(&mut self, ids: &[String]) -> Vec<Job> {
+        for (at, id) in ids.iter().enumerate() {
+            self.lease(id);
+            self.find(id).unwrap().is_behind = at > 0;
+        }
+        ids.iter().map(|id| self.find(id).unwrap().clone()).collect()
+    }
+
+    fn lease(&mut self, id: &str) -> Job {
         self.tokens += 1;
         let (token, now) = (self.tokens, self.now);
         self.spend_for(id);
         let job = self.find(id).unwrap();
         let deadline = now + i64::try_from(job.options.ttr_ms).unwrap() * 1000;
-        job.place = Place::Held { token, deadline };
+        (job.place, job.is_behind) = (Place::Held { token, deadline }, false);
         job.clone()
     }
 

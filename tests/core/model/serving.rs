@@ -95,7 +95,7 @@ impl Reference {
         if let Some(line) = line {
             assert_eq!(got, self.by_line(most, line), "the order of the line {line:?}");
         }
-        let leased: Vec<Job> = got.iter().map(|id| self.lease(id)).collect();
+        let leased = self.lease_together(got);
         self.times.handed_out(self.now, &leased);
         for group in leased.iter().filter_map(Job::group) {
             self.fairness.since.remove(group);

@@ -23,7 +23,8 @@ final class Expiry
     public function isInTime(Job $job): bool
     {
         $until = StartBy::at($job->headers, $job->dueAt);
-        $isStarted = $until === null || $job->attempts > 1;
+        // A lease that has ended leaves an error, also where it counts no attempt.
+        $isStarted = $until === null || $job->attempts > 1 || $job->lastError !== null;
         if ($isStarted || Queues::call(fn (): float => $this->queues->own()->now()) <= $until) {
             return true;
         }

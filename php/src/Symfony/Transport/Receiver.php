@@ -71,7 +71,7 @@ final class Receiver
         $max = max($max, $this->queues->settings->prefetch);
         do {
             $taken = $this->wait === null ? $this->take($names, $max) : $this->wait->jobsOf($this, $names, $max);
-            $jobs = array_values(array_filter($taken, $this->expiry->isInTime(...)));
+            $jobs = array_values(array_filter($taken, $this->mayBegin(...)));
         } while ($jobs === [] && $taken !== []);
 
         return count($jobs) > 1 ? $this->oneByOne($jobs) : array_map($this->held(...), $jobs);
@@ -142,11 +142,26 @@ final class Receiver
         array_walk($jobs, fn (Job $job) => $this->heartbeat($job));
         try {
             while ($jobs !== []) {
-                yield $this->held(array_shift($jobs));
+                $job = array_shift($jobs);
+                if ($this->mayBegin($job)) {
+                    yield $this->held($job);
+                }
             }
         } finally {
             $this->giveBack($jobs);
         }
+    }
+
+    /** False: it has waited behind others for too long, or was cancelled meanwhile. */
+    private function mayBegin(Job $job): bool
+    {
+        if ($job->isLost() || $job->timeLeft() <= 0.0) {
+            $this->lost($job->id, $job);
+
+            return false;
+        }
+
+        return $this->expiry->isInTime($job);
     }
 
     /** @param list<Job> $jobs as if they had never been taken */

@@ -5,7 +5,8 @@ use super::Mutant;
 /// The walk with groups finds them.
 pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/ends.lua", "is_let_in = let_in(names) or is_capped", "is_let_in = is_capped"), // a place that is free again lets nobody in
-    ("lib/ends.lua", "call('ZREM', groups, unpack(entries))", ""), // a job that has ended is held for ever
+    ("lib/acknowledge.lua", "(second == 32 or second == 97)", "true"), // a group's job that came back ends as a plain one
+    ("lib/ends.lua", "call('ZREM', groups, unpack(entries))", ""),     // a job that has ended is held for ever
     ("lib/let_in.lua", "places[#places + 2] = int(at), group", "places[#places + 2] = int(at + 3000000), group"), // stands too late
     ("lib/back.lua", ".ordered then", ".ordered and false then"), // a job that came back is not the first
     ("lib/turns.lua", "if not priority and turn.own.ordered then", "if false then"), // nor does its group wait for it
@@ -35,6 +36,7 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ), // an earlier job comes late
     ("lib/servable.lua", "elseif turn.own.ordered then break end", "end"), // jobs behind one that came back do not count as blocked
     ("lib/cap.lua", "held and own.concurrency - held or wanted", "wanted"), // the concurrency of the queue is ignored
+    ("lib/mark_rarely.lua", "(n == 1 and ' ' or 'a ')", "' '"), // a crash costs its group's jobs an attempt that waited behind others
     ("lib/take_rarely.lua", "cap.spent_until + count * cap.interval", "cap.spent_until + cap.interval"),
     ("lib/take_rarely.lua", "call('ZREM', grouped, unpack(their_ids))", ""),
     ("reserve_job.lua", "if group then call('ZADD', groups, 0, group .. '\\nh' .. id) end", ""), // does not count

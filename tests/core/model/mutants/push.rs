@@ -44,11 +44,12 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/recent.lua", "or 0) > now", "or 0) > 0"), // an id is never free again
     ("lib/recent.lua", "'LIMIT', 0, 10)", "'LIMIT', 0, 1)"), // past entries stay
     ("lib/debounce.lua", "old_mode == 0 and old_latest or now + latest", "now + latest"), // each push sets the moment anew
-    ("lib/history.lua", "return past.attempts + past.buries + past.kicks > 0", "return true"), // a job whose moment has passed never waited
-    ("push_once.lua", "call('ZADD', receipts, int(now), receipt)", ""),                        // arrives twice
-    ("push_once.lua", "if call('ZSCORE', receipts, receipt) then", "if false then"),           // the same
-    ("push_once.lua", "due_at(ARGV[n + 3], (n - 2) / 9)", "due_at(ARGV[n + 3])"),              // a call loses its order
-    ("push_once.lua", "is_there and (old_due or", "is_there and (true or"),                    // replaces a job in hand
+    ("lib/history.lua", "return past.attempts +", "return 1 + past.attempts +"), // a job whose moment has passed never waited
+    ("lib/history.lua", "past.attempts + past.timeouts +", "past.attempts +"), // nor did one whose lease has ended behind another job
+    ("push_once.lua", "call('ZADD', receipts, int(now), receipt)", ""),        // arrives twice
+    ("push_once.lua", "if call('ZSCORE', receipts, receipt) then", "if false then"), // the same
+    ("push_once.lua", "due_at(ARGV[n + 3], (n - 2) / 9)", "due_at(ARGV[n + 3])"), // a call loses its order
+    ("push_once.lua", "is_there and (old_due or", "is_there and (true or"),    // replaces a job in hand
     (
         "push_once.lua",
         "if record == '' or replaces or not is_there and not is_kept then",

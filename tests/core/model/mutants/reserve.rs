@@ -28,7 +28,8 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("reserve.lua", "waited[wait] = (waited[wait] or 0) + 1", ""),
     ("reserve.lua", "struct.unpack('>I8', past, 21)", "due"), // no job waits longer than it is late
     ("lib/pick_rarely.lua", "if not is_more then", "if true then"),
-    ("reserve.lua", "past == '' and '-' or 'h'", "'-'"), // history leaks into the next job of that id
+    ("reserve.lua", "n == 1 and '- ' or 'a '", "'- '"), // nobody knows who waited behind another one
+    ("reserve.lua", "or n == 1 and 'h ' or 'ha '", "or n == 1 and '- ' or 'a '"), // history leaks into the next job of that id
     ("reserve.lua", "math.min(first + 14, #picked - 1)", "math.min(first + 12, #picked - 1)"),
     ("reserve.lua", "if count > 0 and most ~= '0' then", "if count > 0 then"), // a wait leases
     ("reserve_job.lua", "else call('ZREM', buried, id) end", "end"),
@@ -57,7 +58,8 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/moments.lua", "< math.max(next_due, now)", "< now"),
     ("lib/moments.lua", "< math.max(next_due, now)", "< next_due"),
     ("lib/expire.lua", "if past.kicks == 0 and past.attempts", "if past.attempts"),
-    ("lib/expire.lua", "and past.attempts == 0 and", "and"), // later attempts expire
+    ("lib/expire.lua", "and past.attempts + past.timeouts == 0 and", "and"), // later attempts expire
+    ("lib/expire.lua", "past.attempts + past.timeouts == 0", "past.attempts == 0"), // so does one that may have been started
     ("lib/expire.lua", "string.byte(record, at + 9) == 1 and 'dropped' or 'expired'", "'expired'"),
     ("lib/moments.lua", "moment(record, 'U', past.first_due)", "moment(record, 'U', now)"),
     ("lib/expire.lua", "past.error ~= '' and past.error or TOO_LATE", "TOO_LATE"),

@@ -43,7 +43,9 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/history.lua", "counts .. past.error", "counts"),
     ("lib/record.lua", "string.sub(record, 1, 17) ..", "string.sub(record, 1, 16) .."), /* an option too short */
     ("lib/options.lua", "max_attempts, priority\nend", "10, priority\nend"),
-    ("lib/take_back.lua", "past.attempts + 1, past.timeouts + 1,", "past.attempts, past.timeouts + 1,"),
+    ("lib/take_back.lua", "(counts and 1 or 0)", "0"), // poison is never spent
+    ("lib/take_back.lua", "(counts and 1 or 0)", "1"), // a crash costs those an attempt that waited behind its job
+    ("lib/take_back.lua", "counts and ttr_ms and", "ttr_ms and"), // they count as runs
     ("lib/take_back.lua", "past.attempts >= max_attempts", "false"), // poison is never buried
     ("lib/take_back.lua", "place_back(id, record, priority, due)", "place_back(id, record, priority, now)"), // not its old place
     ("lib/take_back.lua", "= end_leases(ended, ended_leases)", "= false"),
