@@ -239,7 +239,7 @@ pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
         durability: None,
         capacity: None,
         keyring: None,
-        connect_timeout: Duration::from_secs(5),
+        connect_timeout: Duration::from_secs(30),
         read_timeout: Duration::from_secs(60),
         persistent: true,
     }
@@ -390,11 +390,11 @@ pub fn travel(ms: i64) {
     clock::set_offset_ms(clock::offset_ms() + ms);
 }
 
-/// Waits for a condition, failing loudly after ten seconds.
+/// Waits for a condition, failing loudly after half a minute.
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
     while !condition() {
-        assert!(lasted(started) < Duration::from_secs(10), "did not happen in time: {what}");
+        assert!(lasted(started) < Duration::from_secs(30), "did not happen in time: {what}");
         std::thread::sleep(pause);
         pause = (pause * 5 / 4).min(Duration::from_millis(20));
     }

@@ -106,7 +106,7 @@ pub fn server(options: &[&str]) -> (Server, Files) {
 }
 
 fn queue(dsn: Dsn) -> Queue {
-    Queue::new(QueueConfig { persistent: false, connect_timeout: Duration::from_secs(2), ..config(dsn, "q") })
+    Queue::new(QueueConfig { persistent: false, ..config(dsn, "q") })
 }
 
 fn assert_refused(dsn: Dsn, why: &str) {
