@@ -264,6 +264,8 @@ final class NewUsersHourTest extends TestCase
     private function environment(): array
     {
         $own = ['COMPOSER_HOME' => $this->path('composer'), 'COMPOSER_ALLOW_SUPERUSER' => '1', 'HOME' => $this->folder->path];
+        // The new user has Rust.
+        $own += ['RUSTUP_HOME' => getenv('RUSTUP_HOME') ?: getenv('HOME') . '/.rustup', 'CARGO_HOME' => getenv('CARGO_HOME') ?: getenv('HOME') . '/.cargo'];
 
         return $own + ($this->settings === '' ? [] : ['PHP_INI_SCAN_DIR' => $this->settings]) + ($this->dsn === '' ? [] : ['DELAYQUEUE_DSN' => $this->dsn]) + array_diff_key(getenv(), ['DELAYQUEUE_DSN' => 1]);
     }
