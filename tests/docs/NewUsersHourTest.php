@@ -265,7 +265,9 @@ final class NewUsersHourTest extends TestCase
     {
         $own = ['COMPOSER_HOME' => $this->path('composer'), 'COMPOSER_ALLOW_SUPERUSER' => '1', 'HOME' => $this->folder->path];
         // The new user has Rust.
-        $own += ['RUSTUP_HOME' => getenv('RUSTUP_HOME') ?: getenv('HOME') . '/.rustup', 'CARGO_HOME' => getenv('CARGO_HOME') ?: getenv('HOME') . '/.cargo'];
+        foreach (['RUSTUP_HOME' => '.rustup', 'CARGO_HOME' => '.cargo'] as $name => $folder) {
+            $own[$name] = getenv($name) ?: getenv('HOME') . "/$folder";
+        }
 
         return $own + ($this->settings === '' ? [] : ['PHP_INI_SCAN_DIR' => $this->settings]) + ($this->dsn === '' ? [] : ['DELAYQUEUE_DSN' => $this->dsn]) + array_diff_key(getenv(), ['DELAYQUEUE_DSN' => 1]);
     }

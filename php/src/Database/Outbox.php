@@ -41,7 +41,7 @@ use ValueError;
  */
 final class Outbox
 {
-    /** Seconds that flush() and pushNow() wait for Redis. Only tests, whose machine may stand still for longer, set it. */
+    /** Seconds that flush() and pushNow() wait for Redis. Only tests change it: a busy machine may need longer. */
     private static float $patience = 0.25;
 
     /** Rows of one statement. */

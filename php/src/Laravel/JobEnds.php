@@ -125,6 +125,7 @@ class JobEnds extends CallQueuedHandler
         if ($held->lock === null) {
             return;
         }
+        // A survivor without a lock of its own keeps this one, and its end releases it.
         $heir = $this->held($survivor);
         if ($heir !== null && $heir->lock === $held->lock && ($heir->owner === null || $held->owner === null)) {
             return;
