@@ -1973,7 +1973,7 @@ namespace {
          * @param bool $stopWhenEmpty return as soon as nothing is ready
          * @param int<1, 500> $prefetch how many jobs one round trip may take. A job that is done is acknowledged with the next trip or 50 ms
          *     later, whichever is first, and its lease is kept until then. A job whose lease expired once, and one on its last attempt, is
-         *     leased alone, and of the others only the first one loses an attempt by a crash, so that it costs none of jobs that no handler saw
+         *     leased alone. When a worker dies, only the first of the jobs that it had fetched loses an attempt
          * @param Duration $timeout limit of one run of the handler; 0: none
          * @param Duration $graceTimeout how long a stuck handler is waited for after its timeout or $shutdownTimeout. Then its job is failed or
          *     given back, with the heartbeat the jobs fetched along with it are given back, too, and the process ends with 124

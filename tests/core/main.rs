@@ -4,6 +4,7 @@
 
 mod audit;
 mod load;
+mod logins;
 mod machine;
 mod names;
 mod new_jobs;
@@ -58,6 +59,7 @@ mod options;
 mod order;
 mod pages;
 mod partitions;
+mod poison;
 mod ready;
 mod receipt_costs;
 mod receipts;

@@ -203,7 +203,9 @@ fn a_call_that_never_gets_through_ends_in_time_and_says_that_it_may_have_been_do
                     assert!(proxy.heal() >= 1, "{case}: it met the fault");
                     assert!(matches!(found, Err(Error::Connection { ambiguous: true, .. })), "{case}: {found:?}");
                     assert!(took < limit + Duration::from_secs(1) + stalls_since(started), "{case}: took {took:?}");
-                    check(server, &direct, if fault.executes() { *expected } else { [1, 1, 1, 1] }, &case);
+                    // What a try had sent may have reached the proxy when it was healed already.
+                    let is_done = fault.executes() || states(&direct) != [1, 1, 1, 1];
+                    check(server, &direct, if is_done { *expected } else { [1, 1, 1, 1] }, &case);
                     // The next call over a new connection gets its own answer.
                     for name in ["held", "buried", "nobody"] {
                         let mut answer = queue.peek(&id(name));

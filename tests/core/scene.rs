@@ -48,6 +48,7 @@ pub fn takes_all() -> bool {
     std::env::var_os(MANY_SEEDS).is_some()
 }
 
+/// Whether a test of many combinations takes the one of this number.
 pub fn takes(case: usize) -> bool {
     case.is_multiple_of(4) || takes_all()
 }

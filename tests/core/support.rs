@@ -1,11 +1,12 @@
 //! A private redis-server, queues on it, and short words for frequent steps.
 
+pub use crate::logins::*;
 use crate::machine::{self, lasted};
 use crate::process;
 pub use crate::server_clock::Clock;
 use delayqueue::core::clock;
 use delayqueue::core::doctor::Check;
-use delayqueue::core::dsn::{self, Dsn, Login, Topology};
+use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, JobOptions, LeaseReceipt, NewJob, OnDuplicate, Reserved, State};
 use delayqueue::core::partitions::Partitions;
@@ -14,8 +15,8 @@ use delayqueue::core::resp;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Child, Command};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// A redis-server of our own on a unix socket; killed by pid when dropped, or with this process.
@@ -194,42 +195,6 @@ impl Raw {
     }
 }
 
-/// The server of a DSN that names one.
-pub fn server_of(dsn: &Dsn) -> Arc<dsn::Server> {
-    match &dsn.topology {
-        Topology::Server(server) => Arc::clone(server),
-        other => panic!("{other:?}"),
-    }
-}
-
-/// This server, with another login.
-pub fn with_login(dsn: &Dsn, change: impl FnOnce(&mut Login)) -> Dsn {
-    let mut login = dsn.login.clone();
-    change(&mut login);
-    let target = server_of(dsn).target.clone();
-    Dsn { topology: Topology::Server(Arc::new(dsn::Server { target, login: login.clone() })), login }
-}
-
-/// This server, with another database.
-pub fn with_database(dsn: &Dsn, database: u32) -> Dsn {
-    with_login(dsn, |login| login.database = database)
-}
-
-/// As a Redis user of the password `secret`.
-pub fn as_user(server: &Server, user: &str) -> Dsn {
-    with_login(&server.dsn(), |login| {
-        login.user = Some(user.into());
-        login.password = Some("secret".into());
-    })
-}
-
-/// The user `u` with the right to all commands but these.
-pub fn user_without(server: &Server, denied: &[&str]) -> Dsn {
-    let may = ["ACL", "SETUSER", "u", "reset", "on", ">secret", "~*", "&*", "+@all"];
-    server.raw().run(&[&may, denied].concat());
-    as_user(server, "u")
-}
-
 pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
     QueueConfig {
         name: name.into(),
@@ -239,7 +204,7 @@ pub fn config(dsn: Dsn, name: &str) -> QueueConfig {
         durability: None,
         capacity: None,
         keyring: None,
-        connect_timeout: Duration::from_secs(5),
+        connect_timeout: Duration::from_secs(30),
         read_timeout: Duration::from_secs(60),
         persistent: true,
     }
@@ -390,11 +355,11 @@ pub fn travel(ms: i64) {
     clock::set_offset_ms(clock::offset_ms() + ms);
 }
 
-/// Waits for a condition, failing loudly after ten seconds.
+/// Waits for a condition, failing loudly after half a minute.
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let (started, mut pause) = (Instant::now(), Duration::from_millis(1));
     while !condition() {
-        assert!(lasted(started) < Duration::from_secs(10), "did not happen in time: {what}");
+        assert!(lasted(started) < Duration::from_secs(30), "did not happen in time: {what}");
         std::thread::sleep(pause);
         pause = (pause * 5 / 4).min(Duration::from_millis(20));
     }

@@ -31,7 +31,7 @@ fn a_round_trip_that_breaks_is_repeated_without_an_error() {
 #[test]
 fn a_round_trip_that_is_never_answered_is_reported_and_its_jobs_are_served_by_the_next() {
     for fault in [Fault::Hold, Fault::DropReply, Fault::DropBefore, Fault::Blackhole] {
-        let mut worker = Worker::new(Duration::from_millis(1_000), 60_000, 3 * N);
+        let mut worker = Worker::new(Duration::from_millis(2_500), 60_000, 3 * N);
         worker.handle(N);
         worker.proxy.fail(fault, u32::MAX);
         assert!(worker.try_next().is_err(), "{fault:?}");

@@ -6,3 +6,4 @@ declare(strict_types=1);
 
 require_once dirname(__DIR__) . '/phpunit/support/bootstrap.php';
 require_once __DIR__ . '/support/autoload.php';
+DelayQueue\Tests\Database\Support\Patience::begin();

@@ -264,6 +264,10 @@ final class NewUsersHourTest extends TestCase
     private function environment(): array
     {
         $own = ['COMPOSER_HOME' => $this->path('composer'), 'COMPOSER_ALLOW_SUPERUSER' => '1', 'HOME' => $this->folder->path];
+        // The new user has Rust.
+        foreach (['RUSTUP_HOME' => '.rustup', 'CARGO_HOME' => '.cargo'] as $name => $folder) {
+            $own[$name] = getenv($name) ?: getenv('HOME') . "/$folder";
+        }
 
         return $own + ($this->settings === '' ? [] : ['PHP_INI_SCAN_DIR' => $this->settings]) + ($this->dsn === '' ? [] : ['DELAYQUEUE_DSN' => $this->dsn]) + array_diff_key(getenv(), ['DELAYQUEUE_DSN' => 1]);
     }

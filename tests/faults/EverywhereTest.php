@@ -155,7 +155,7 @@ final class EverywhereTest extends TestCase
         $queue = $this->in($topology);
         $master = $this->setup->masterOf($this->queue);
         $pushed = $done = [];
-        for ($until = microtime(true) + 1.5, $n = 0; microtime(true) < $until; $n++) {
+        for ($until = microtime(true) + 1.5, $n = 0; $n < 20 || microtime(true) < $until; $n++) {
             $n % 3 === 0 ? $master->ask('SCRIPT', 'FLUSH') : $master->ask('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
             $pushed[] = $queue->push($n);
             $job = $queue->reserve(1);
@@ -165,7 +165,6 @@ final class EverywhereTest extends TestCase
         }
         $this->assertSame($pushed, $done);
         $this->assertSame(0, $queue->count());
-        $this->assertGreaterThan(20, $n);
     }
 
     /** @dataProvider topologies */

@@ -31,17 +31,17 @@ final class WorkerLeaseTest extends ProcessTestCase
 
     public function testAJobOfSeveralLeasesIsExecutedOnceWhetherItSleepsOrComputes(): void
     {
-        $deeds = ['sleeping' => ['do' => 'sleep', 'seconds' => 5], 'computing' => ['do' => 'compute', 'seconds' => 4]];
+        $deeds = ['sleeping' => ['do' => 'sleep', 'seconds' => 8], 'computing' => ['do' => 'compute', 'seconds' => 7]];
         foreach ($deeds as $name => $deed) {
             $queues[$name] = new DelayQueue($name, $this->redis->dsn(), ['readTimeout' => 10]);
-            $queues[$name]->push($deed, id: 'long', ttr: self::TTR);
-            $queues[$name]->push([], id: 'behind', ttr: self::TTR);
+            $queues[$name]->push($deed, id: 'long', ttr: 3 * self::TTR);
+            $queues[$name]->push([], id: 'behind', ttr: 3 * self::TTR);
             $busy[$name] = $this->worker($name, ['prefetch' => 2]);
             $busy[$name]->hear('started long 1');
             $idle[$name] = $this->worker($name);
         }
         foreach ($queues as $name => $queue) {
-            $busy[$name]->hear('ended behind', 40);
+            $busy[$name]->hear('ended behind', 60);
             Wait::until(static fn () => $queue->stats()->acked === 2, 5, "both jobs of '$name' are acknowledged");
             $idle[$name]->signal(SIGTERM);
             $this->assertSame(['stopped Signal'], $idle[$name]->lines(), 'the other worker had nothing to do');

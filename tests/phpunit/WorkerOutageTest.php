@@ -93,7 +93,8 @@ final class WorkerOutageTest extends ProcessTestCase
     public function testAPausedWorkerAsksForALostRedisAsRarelyAsOneThatWorks(): void
     {
         $port = stream_socket_server('tcp://127.0.0.1:0');
-        $worker = $this->workers[] = new Worker('redis://' . stream_socket_get_name($port, false), 'orders', events: 'ConnectionLost');
+        $dsn = 'redis://' . stream_socket_get_name($port, false);
+        $worker = $this->workers[] = new Worker($dsn, 'orders', events: 'ConnectionLost');
         $knocks = static function (float $seconds) use ($port): int {
             for ($count = 0, $end = microtime(true) + $seconds; microtime(true) < $end;) {
                 $knock = @stream_socket_accept($port, 0.01);

@@ -26,12 +26,12 @@ final class RestartSignalTest extends MessengerTestCase
     public function testStopWorkersEndsAnIdleWorkerSoon(string $ini): void
     {
         file_put_contents($this->file('more.ini'), $ini);
-        $scanned = getenv('PHP_INI_SCAN_DIR') . ":{$this->file('')}";
-        $this->setEnvironment(['PHP_INI_SCAN_DIR' => $scanned]);
+        $scanned = (string) getenv('PHP_INI_SCAN_DIR');
+        $this->setEnvironment(['PHP_INI_SCAN_DIR' => "$scanned:{$this->file('')}"]);
         try {
             $workers = [$this->waitingWorker('mails'), $this->waitingWorker('orders', 'short')];
         } finally {
-            $this->setEnvironment(['PHP_INI_SCAN_DIR' => strtok($scanned, ':')]);
+            $this->setEnvironment(['PHP_INI_SCAN_DIR' => $scanned]);
         }
         $this->command('messenger:stop-workers');
         $told = microtime(true);

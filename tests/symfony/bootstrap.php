@@ -17,3 +17,4 @@ spl_autoload_register(static function (string $class): void {
 });
 
 DelayQueue\Tests\Support\Machine::watch();
+DelayQueue\Tests\Database\Support\Patience::begin();

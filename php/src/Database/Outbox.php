@@ -41,8 +41,8 @@ use ValueError;
  */
 final class Outbox
 {
-    /** Seconds that flush() and pushNow() wait for Redis. */
-    private const PATIENCE = 0.25;
+    /** Seconds that flush() and pushNow() wait for Redis. Only tests change it: a busy machine may need longer. */
+    private static float $patience = 0.25;
 
     /** Rows of one statement. */
     private const CHUNK = 500;
@@ -78,7 +78,7 @@ final class Outbox
     {
         $this->database = PdoConnection::of($database);
         $this->table = new Table($this->database, $journal);
-        $this->targets = new Targets($queues, ['connectTimeout' => self::PATIENCE, 'readTimeout' => self::PATIENCE]);
+        $this->targets = new Targets($queues, ['connectTimeout' => self::$patience, 'readTimeout' => self::$patience]);
         $this->newRows = new NewRows($this->targets, $journal);
     }
 

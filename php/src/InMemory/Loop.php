@@ -131,7 +131,8 @@ final class Loop
 
     private function settle(Job $job, mixed $result, ?Throwable $error, float $ran): void
     {
-        $isLostAround = static fn (): bool => array_filter(self::$running, static fn (Job $outer) => $outer->isLost()) !== [];
+        $isLost = static fn (Job $outer): bool => $outer->isLost();
+        $isLostAround = static fn (): bool => array_filter(self::$running, $isLost) !== [];
         if ($error instanceof LeaseLostException && $isLostAround()) {
             $this->passing = $error;
             $job->release(Moment::of($job->dueAt), countAttempt: false);

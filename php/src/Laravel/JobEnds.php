@@ -125,14 +125,15 @@ class JobEnds extends CallQueuedHandler
         if ($held->lock === null) {
             return;
         }
-        if ($held->owner !== null) {
-            $this->cacheOf($class, $payload)->restoreLock($held->lock, $held->owner)->release();
-
+        // A survivor without a lock of its own keeps this one, and its end releases it.
+        $heir = $this->held($survivor);
+        if ($heir !== null && $heir->lock === $held->lock && ($heir->owner === null || $held->owner === null)) {
             return;
         }
-        // The lock does not say whose it is.
-        $isReleased = $wasStarted && is_a($class, ShouldBeUniqueUntilProcessing::class, true);
-        if (!$isReleased && $held->lock !== $this->held($survivor)?->lock) {
+        if ($held->owner !== null) {
+            $this->cacheOf($class, $payload)->restoreLock($held->lock, $held->owner)->release();
+        } elseif (!$wasStarted || !is_a($class, ShouldBeUniqueUntilProcessing::class, true)) {
+            // The lock does not say whose it is.
             $this->cacheOf($class, $payload)->lock($held->lock)->forceRelease();
         }
     }

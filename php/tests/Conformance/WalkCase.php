@@ -29,7 +29,7 @@ abstract class WalkCase extends TestCase
     public static function seeds(): array
     {
         $seeds = [];
-        foreach (range(1, (int) (getenv('DELAYQUEUE_WALKS') ?: 6)) as $seed) {
+        foreach (range(1, (int) (getenv('DELAYQUEUE_WALKS') ?: 3)) as $seed) {
             $seeds["walk $seed"] = [$seed];
         }
 

@@ -32,3 +32,4 @@ $composer = dirname(__DIR__, 2) . '/vendor/autoload.php';
 require getenv('LARAVEL_AUTOLOAD') ?: (is_file($composer) ? $composer : '/usr/share/php/Illuminate/autoload.php');
 
 DelayQueue\Tests\Support\Machine::watch();
+DelayQueue\Tests\Database\Support\Patience::begin();

@@ -9,16 +9,19 @@ use Symfony\Component\Console\Input\ArgvInput;
 use Symfony\Component\Console\Output\ConsoleOutput;
 use Symfony\Component\Console\Output\StreamOutput;
 
-/** Runs commands of php/bin/delayqueue in this process, for tests that look at what a command does and says: a process costs ten times as much. */
+/**
+ * Runs commands of php/bin/delayqueue in this process, for tests of what a command does and prints: a process of its own
+ * costs ten times as much.
+ */
 final class Commands
 {
-    /** They run until a signal, read standard input, write past their output, or say the name of the program. */
-    private const OF_THEIR_OWN = ['completion', 'dashboard', 'drain', 'load', 'metrics', 'serve', 'watch', 'work'];
+    /** Commands that run until a signal, read standard input, write past their output, or print the name of the program. */
+    private const NEED_A_PROCESS = ['completion', 'dashboard', 'drain', 'load', 'metrics', 'serve', 'watch', 'work'];
 
     /** @param list<string> $arguments */
     public static function mayRun(array $arguments): bool
     {
-        return array_intersect(self::OF_THEIR_OWN, $arguments) === [];
+        return array_intersect(self::NEED_A_PROCESS, $arguments) === [];
     }
 
     /**

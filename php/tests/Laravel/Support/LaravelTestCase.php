@@ -13,6 +13,7 @@ use DelayQueue\Tests\Support\Wait;
 use Illuminate\Contracts\Console\Kernel;
 use Illuminate\Database\Schema\Blueprint;
 use Illuminate\Foundation\Application;
+use Illuminate\Queue\Console\WorkCommand;
 use Illuminate\Support\Carbon;
 use Illuminate\Support\Facades\Facade;
 use PHPUnit\Framework\TestCase;
@@ -65,6 +66,8 @@ abstract class LaravelTestCase extends TestCase
     {
         putenv('TEST_QUEUE=' . json_encode($connection));
         $this->app = TestApp::make($this->base);
+        // From 13 on the command listens once a process, and not anew for another application.
+        method_exists(WorkCommand::class, 'flushState') && WorkCommand::flushState();
         // The framework's handlers are for processes that it owns.
         restore_error_handler();
         restore_exception_handler();
