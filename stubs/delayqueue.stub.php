@@ -16,6 +16,15 @@
 
 namespace DelayQueue {
 
+    /**
+     * The length of a duration in seconds, to the millisecond above.
+     *
+     * @param int|float|numeric-string|non-empty-string|\DateInterval $value
+     *
+     * @throws InvalidArgument
+     */
+    function duration(int|float|string|\DateInterval $value): float {}
+
     /** A job is in exactly one state. */
     enum State: string
     {
@@ -25,7 +34,7 @@ namespace DelayQueue {
         case Buried = 'buried';
     }
 
-    /** The answer of push() to an id that is in the queue already, in any state, or that $unique keeps taken. */
+    /** The answer of push() to an id that is in the queue already, in any state, or that NewJob::$unique keeps taken. */
     enum OnDuplicate: string
     {
         /** Throws DuplicateJobException. */
@@ -36,7 +45,7 @@ namespace DelayQueue {
         case Replace = 'replace';
     }
 
-    /** How a job ends that was not started in time: see $expires of push(). */
+    /** How a job ends that was not started in time: see NewJob::$expires. */
     enum OnExpiry: string
     {
         /** It is buried, with the error "expired". */
@@ -111,15 +120,10 @@ namespace DelayQueue {
      * DelayQueue\InMemory\InMemoryQueue of the PHP package one in the process. It has every method of DelayQueue but the few that are about
      * Redis itself, with the same parameters; the methods are described there. Versions to come may add methods.
      *
-     * @phpstan-import-type Duration from \DelayQueue
-     * @phpstan-import-type Headers from \DelayQueue
-     * @phpstan-import-type JobOnce from \DelayQueue
-     * @phpstan-import-type NewJob from \DelayQueue
-     * @phpstan-import-type Options from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
      * @psalm-import-type JobOnce from \DelayQueue
-     * @psalm-import-type NewJob from \DelayQueue
+     * @psalm-import-type JobArray from \DelayQueue
      * @psalm-import-type Options from \DelayQueue
      */
     interface QueueInterface extends \Countable
@@ -135,18 +139,7 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::push()
          *
-         * @param Duration|\DateTimeInterface $delay
-         * @param non-empty-string|null $id
-         * @param int<0, 4294967295>|null $priority
-         * @param Duration|null $ttr
-         * @param int<0, 4294967295>|null $maxAttempts
-         * @param Duration|null $timeout
          * @param Headers $headers
-         * @param Duration|null $unique
-         * @param Duration|null $maxWait
-         * @param Duration|\DateTimeInterface|null $expires
-         * @param Duration|\DateTimeInterface|null $retryUntil
-         * @param non-empty-string|null $group
          */
         public function push(
             mixed $payload,
@@ -170,44 +163,16 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::tryPush()
          *
-         * @param Duration|\DateTimeInterface $delay
-         * @param non-empty-string|null $id
-         * @param int<0, 4294967295>|null $priority
-         * @param Duration|null $ttr
-         * @param int<0, 4294967295>|null $maxAttempts
-         * @param Duration|null $timeout
-         * @param Headers $headers
-         * @param Duration|null $unique
-         * @param Duration|null $maxWait
-         * @param Duration|\DateTimeInterface|null $expires
-         * @param Duration|\DateTimeInterface|null $retryUntil
-         * @param non-empty-string|null $group
+         * @param JobArray|NewJob $job
          *
          * @return non-empty-string|null
          */
-        public function tryPush(
-            mixed $payload,
-            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
-            ?string $id = null,
-            ?int $priority = null,
-            int|float|string|\DateInterval|null $ttr = null,
-            ?int $maxAttempts = null,
-            ?\DelayQueue\Backoff $backoff = null,
-            int|float|string|\DateInterval|null $timeout = null,
-            \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
-            array $headers = [],
-            int|float|string|\DateInterval|null $unique = null,
-            int|float|string|\DateInterval|null $maxWait = null,
-            int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
-            \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
-            int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
-            ?string $group = null,
-        ): ?string;
+        public function tryPush(\DelayQueue\NewJob|array $job): ?string;
 
         /**
          * @see \DelayQueue::pushMany()
          *
-         * @param iterable<NewJob> $jobs
+         * @param iterable<JobArray|NewJob> $jobs
          *
          * @return list<non-empty-string>
          */
@@ -223,37 +188,9 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::prepare()
          *
-         * @param Duration|\DateTimeInterface $delay
-         * @param non-empty-string|null $id
-         * @param int<0, 4294967295>|null $priority
-         * @param Duration|null $ttr
-         * @param int<0, 4294967295>|null $maxAttempts
-         * @param Duration|null $timeout
-         * @param Headers $headers
-         * @param Duration|null $unique
-         * @param Duration|null $maxWait
-         * @param Duration|\DateTimeInterface|null $expires
-         * @param Duration|\DateTimeInterface|null $retryUntil
-         * @param non-empty-string|null $group
+         * @param JobArray|NewJob $job
          */
-        public function prepare(
-            mixed $payload,
-            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
-            ?string $id = null,
-            ?int $priority = null,
-            int|float|string|\DateInterval|null $ttr = null,
-            ?int $maxAttempts = null,
-            ?\DelayQueue\Backoff $backoff = null,
-            int|float|string|\DateInterval|null $timeout = null,
-            \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
-            array $headers = [],
-            int|float|string|\DateInterval|null $unique = null,
-            int|float|string|\DateInterval|null $maxWait = null,
-            int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
-            \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
-            int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
-            ?string $group = null,
-        ): \DelayQueue\PreparedJob;
+        public function prepare(\DelayQueue\NewJob|array $job): \DelayQueue\PreparedJob;
 
         /**
          * @see \DelayQueue::receipts()
@@ -562,6 +499,9 @@ namespace DelayQueue {
          * @return non-empty-string
          */
         public function name(): string;
+
+        /** @see \DelayQueue::settings() */
+        public function settings(): \DelayQueue\QueueSettings;
     }
 
     /**
@@ -584,8 +524,6 @@ namespace DelayQueue {
      * @property-read Headers $headers
      * @property-read non-empty-string|null $group
      *
-     * @phpstan-import-type Duration from \DelayQueue
-     * @phpstan-import-type Headers from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
      */
@@ -656,8 +594,6 @@ namespace DelayQueue {
      * A job under a lease. Only reserve() and its kin make one, and Testing for tests; it is neither cloneable nor serializable, and a forked
      * child may not use its parent's.
      *
-     * @phpstan-import-type Duration from \DelayQueue
-     * @phpstan-import-type Headers from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
      */
@@ -691,7 +627,7 @@ namespace DelayQueue {
         public readonly ?string $lastError;
         /** @var Headers */
         public readonly array $headers;
-        /** @var non-empty-string|null see $group of push() */
+        /** @var non-empty-string|null see NewJob::$group */
         public readonly ?string $group;
 
         /**
@@ -709,7 +645,7 @@ namespace DelayQueue {
         public function ack(bool $failed = false): void {}
 
         /**
-         * Gives the job back. A released job is buried only if its next attempt would come too late ($retryUntil of push()).
+         * Gives the job back. A released job is buried only if its next attempt would come too late (NewJob::$retryUntil).
          *
          * @param Duration|\DateTimeInterface $delay
          * @param int<0, 4294967295>|null $priority null keeps it
@@ -814,7 +750,6 @@ namespace DelayQueue {
     /**
      * A look at a job without holding it.
      *
-     * @phpstan-import-type Headers from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
      */
     final class JobInfo
@@ -863,7 +798,7 @@ namespace DelayQueue {
         /** @var Headers with a $sealError those that stand in Redis, which anybody may have put there */
         public readonly array $headers;
         /**
-         * See $group of push(). A job that came back to an ordered group holds it up until its $dueAt.
+         * See NewJob::$group. A job that came back to an ordered group holds it up until its $dueAt.
          *
          * @var non-empty-string|null
          */
@@ -873,7 +808,7 @@ namespace DelayQueue {
         /** Why this object cannot open the job, or null. A worker with the same keys would bury it with this reason. */
         public readonly ?string $sealError;
         /**
-         * The moments and the group of the job ($expires, $retryUntil, $maxWait, $group of push()) as bytes, and all that a newer version of delayqueue has stored with
+         * The moments and the group of the job ($expires, $retryUntil, $maxWait, $group of NewJob) as bytes, and all that a newer version of delayqueue has stored with
          * it; or null. A program that moves jobs gives them to pushMany() as `extras`, so that they are not lost.
          */
         public readonly ?string $extras;
@@ -883,6 +818,81 @@ namespace DelayQueue {
          * when the job has gone: `delayed.1024.1767225600000000.0.order-4711`. It has all bytes that an id may have.
          */
         public function place(): string {}
+    }
+
+    /**
+     * A job to be pushed, and all that can be said of one. Everything that makes a job takes a NewJob, or an array with its properties as keys.
+     *
+     * It is checked when it is made; the payload is encoded when it is pushed. Objects are compared, printed and serialized by their properties.
+     *
+     * @psalm-import-type Duration from \DelayQueue
+     * @psalm-import-type Headers from \DelayQueue
+     *
+     * @psalm-immutable
+     */
+    final class NewJob
+    {
+        /**
+         * @param mixed $payload what json_encode() accepts, except a Closure or Generator; with format 'raw' a string
+         * @param Duration|\DateTimeInterface $delay seconds, or an absolute moment on Redis' clock; a past moment is due at once. A negative number is a
+         *     \ValueError, and so is one of 1e9 .. 3e9 (31 to 95 years), which is a Unix time that was taken for a delay
+         * @param non-empty-string|null $id 1..200 bytes, no control characters; null: a time-ordered UUIDv7
+         * @param int<0, 4294967295>|null $priority smaller is sooner; null: the queue's
+         * @param Duration|null $ttr length of the lease, 0.1 s .. 30 days; null: the queue's
+         * @param int<0, 4294967295>|null $maxAttempts 0: no limit; null: the queue's
+         * @param Backoff|null $backoff null: the queue's
+         * @param Duration|null $timeout limit of one run of the handler, 0: none
+         * @param Headers $headers
+         * @param Duration|null $unique for so long from now the id stays taken, whatever becomes of the job: cancelled, done, buried. Only pushes
+         *     with $unique ask that. With OnDuplicate::Replace such a push replaces a job that waits, and keeps what is otherwise. A push
+         *     whose answer was lost, and which finds its id taken when it is repeated, counts as stored; the one that took it may have
+         *     been another process
+         * @param Duration|null $maxWait with OnDuplicate::Replace: a job that is replaced again and again falls due at the latest so long after
+         *     the first of these pushes. A debounce that runs
+         * @param Duration|\DateTimeInterface|null $expires a job that was not started by then never runs: a moment, or a time after it first fell due.
+         *     The next call that meets it ends it; until then it counts as ready. A kick lifts this and $retryUntil
+         * @param OnExpiry $onExpiry what becomes of it instead
+         * @param Duration|\DateTimeInterface|null $retryUntil no attempt is made after that moment, or so long after the job first fell due: a job
+         *     whose next attempt would come later is buried. Not together with $expires
+         * @param non-empty-string|null $group the tenant, customer or key of the job, named like an id. Each group stands in line as one: each
+         *     turn gives it one job (its `weight`), however many it has. A job without a group is its own tenant. Within a group jobs come by
+         *     priority, due time, id; a priority puts no group before another. See limitGroups(). A job keeps its group for life, unless a push
+         *     with OnDuplicate::Replace gives it another. Names of groups are readable in Redis, also in a queue with keys, and no seal covers
+         *     them. With partitions the group chooses the partition: an id that is pushed with different groups is unique within each
+         *     partition only
+         *
+         * @throws InvalidArgument
+         * @throws \TypeError
+         */
+        public function __construct(
+            public readonly mixed $payload,
+            public readonly int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
+            public readonly ?string $id = null,
+            public readonly ?int $priority = null,
+            public readonly int|float|string|\DateInterval|null $ttr = null,
+            public readonly ?int $maxAttempts = null,
+            public readonly ?Backoff $backoff = null,
+            public readonly int|float|string|\DateInterval|null $timeout = null,
+            public readonly OnDuplicate $onDuplicate = OnDuplicate::Fail,
+            public readonly array $headers = [],
+            public readonly int|float|string|\DateInterval|null $unique = null,
+            public readonly int|float|string|\DateInterval|null $maxWait = null,
+            public readonly int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
+            public readonly OnExpiry $onExpiry = OnExpiry::Bury,
+            public readonly int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
+            public readonly ?string $group = null,
+        ) {}
+
+        /**
+         * A copy with other values: `$job->with(delay: '1h', group: null)`.
+         *
+         * @param mixed ...$changes by the names of the constructor's parameters
+         *
+         * @throws InvalidArgument
+         * @throws \Error for an unknown name
+         * @throws \TypeError
+         */
+        public function with(mixed ...$changes): self {}
     }
 
     /** The answer of pushOnce(): how many jobs it added, and why not the others. */
@@ -899,7 +909,6 @@ namespace DelayQueue {
     /**
      * A job as push() would store it: see DelayQueue::prepare().
      *
-     * @phpstan-import-type Headers from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
      */
     final class PreparedJob
@@ -930,10 +939,38 @@ namespace DelayQueue {
         public readonly ?string $group;
         /** $maxWait, $expires, $onExpiry, $retryUntil and $group of the job as bytes, for `extras` of pushMany() and pushOnce(), or null. */
         public readonly ?string $extras;
-        /** @var int<1, 256> the option of the queue */
-        public readonly int $partitions;
-        /** The queue has keys: a push seals the job. */
+    }
+
+    /** What a DelayQueue was told when it was made, with the defaults for the rest and without its secrets: see DelayQueue::settings(). */
+    final class QueueSettings
+    {
+        /** Where Redis is, with *** for a password: for logs, not for another object. */
+        public readonly string $dsn;
+        /** @var non-empty-string the beginning of all keys */
+        public readonly string $prefix;
+        /** @var 'json'|'raw' */
+        public readonly string $format;
+        /** @var positive-int bytes */
+        public readonly int $maxPayload;
+        /** It has keys: a push seals the job. */
         public readonly bool $isSealed;
+        /** It has keys, and jobs stay readable in Redis. */
+        public readonly bool $isSigned;
+        /** @var int<1, 256> */
+        public readonly int $partitions;
+        /** @var positive-int|null */
+        public readonly ?int $capacity;
+        /** @var 'memory'|'replica'|'disk' */
+        public readonly string $durability;
+        /** @var int<0, 255> that a write waits for; 0 unless durability is 'replica' */
+        public readonly int $replicas;
+        /** @var int<0, 4294967295> of jobs that do not say, as all below */
+        public readonly int $priority;
+        /** Seconds. */
+        public readonly float $ttr;
+        /** @var int<0, 4294967295> 0: no limit */
+        public readonly int $maxAttempts;
+        public readonly Backoff $backoff;
     }
 
     /** Numbers of one queue. Counters run since the queue was made. */
@@ -965,7 +1002,7 @@ namespace DelayQueue {
         /** @var int<0, max> */
         public readonly int $cancelled;
         /**
-         * Jobs that nobody started by their time ($expires of push()), or whose next attempt came too late ($retryUntil): buried, or removed.
+         * Jobs that nobody started by their time (NewJob::$expires), or whose next attempt came too late ($retryUntil): buried, or removed.
          *
          * @var int<0, max>
          */
@@ -1102,7 +1139,6 @@ namespace DelayQueue {
     /**
      * The delay before the next attempt. Immutable, equal on every worker, stored with the job.
      *
-     * @phpstan-import-type Duration from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
      *
      * @psalm-immutable
@@ -1171,8 +1207,19 @@ namespace DelayQueue {
         public function __toString(): string {}
     }
 
-    /** Every exception of this extension, except \TypeError, \ValueError and \Error for wrong programs. */
+    /** Every exception of this extension, except \TypeError, InvalidArgument and \Error for wrong programs. */
     interface Exception extends \Throwable {}
+
+    /** An argument that cannot be taken. Its message says why; the properties say which one it is. */
+    class InvalidArgument extends \ValueError
+    {
+        /** The name of the parameter; empty where it is no single one, as for a setting of php.ini. */
+        public string $parameter = '';
+        /** @var int<0, max>|null the position in a list of jobs */
+        public ?int $item = null;
+        /** The key in an array: of a job, or of the options. */
+        public ?string $key = null;
+    }
 
     /** Redis could not be reached, or was lost. */
     class ConnectionException extends \RuntimeException implements Exception
@@ -1229,7 +1276,6 @@ namespace DelayQueue {
     /**
      * Thrown by a handler: give the job back. The message becomes its lastError.
      *
-     * @phpstan-import-type Duration from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
      */
     class Release extends \RuntimeException implements Exception
@@ -1251,7 +1297,6 @@ namespace DelayQueue {
      *
      * Where Redis does not let the group be closed, the job goes back all the same, and consume() throws what Redis said.
      *
-     * @phpstan-import-type Duration from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
      */
     class RateLimited extends Release
@@ -1272,7 +1317,6 @@ namespace DelayQueue {
     /**
      * One call of a method of a job that Testing::job() made.
      *
-     * @phpstan-import-type Headers from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
      */
     final class JobCall
@@ -1307,14 +1351,10 @@ namespace DelayQueue {
      * For tests of one's own code: moves the time, and makes the final objects of this extension without Redis. An \Error unless
      * ini delayqueue.testing=1.
      *
-     * @phpstan-import-type Duration from \DelayQueue
-     * @phpstan-import-type Headers from \DelayQueue
-     * @phpstan-import-type JobOnce from \DelayQueue
-     * @phpstan-import-type NewJob from \DelayQueue
      * @psalm-import-type Duration from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
      * @psalm-import-type JobOnce from \DelayQueue
-     * @psalm-import-type NewJob from \DelayQueue
+     * @psalm-import-type JobArray from \DelayQueue
      */
     final class Testing
     {
@@ -1410,7 +1450,7 @@ namespace DelayQueue {
          * The job that push() would store, without storing it.
          *
          * @param \DelayQueue $queue its options count; it is not asked
-         * @param JobOnce|NewJob $job
+         * @param JobArray|JobOnce $job
          * @param bool $once the job that pushOnce() would store
          *
          * @throws \TypeError|\ValueError as pushMany() does for item 0, or pushOnce()
@@ -1458,70 +1498,6 @@ namespace {
     /**
      * A delay queue on Redis. The object opens its connection with the first command.
      *
-     * @phpstan-type Duration int|float|numeric-string|non-empty-string|\DateInterval
-     * @phpstan-type Headers array<array-key, string>
-     * @phpstan-type Options array{
-     *     prefix?: non-empty-string,
-     *     ttr?: Duration,
-     *     maxAttempts?: int<0, 4294967295>,
-     *     backoff?: \DelayQueue\Backoff,
-     *     priority?: int<0, 4294967295>,
-     *     format?: 'json'|'raw',
-     *     maxPayload?: int<1, 536870912>,
-     *     connectTimeout?: int|float,
-     *     readTimeout?: int|float,
-     *     persistent?: bool,
-     *     capacity?: positive-int|null,
-     *     durability?: 'memory'|'replica'|'disk',
-     *     replicas?: int<1, 255>,
-     *     partitions?: int<1, 256>,
-     *     keys?: non-empty-array<array-key, non-empty-string>,
-     *     signed?: bool,
-     * }
-     * @phpstan-type NewJob array{
-     *     payload: mixed,
-     *     delay?: Duration|\DateTimeInterface,
-     *     id?: non-empty-string|null,
-     *     priority?: int<0, 4294967295>|null,
-     *     ttr?: Duration|null,
-     *     maxAttempts?: int<0, 4294967295>|null,
-     *     backoff?: \DelayQueue\Backoff|null,
-     *     timeout?: Duration|null,
-     *     onDuplicate?: \DelayQueue\OnDuplicate,
-     *     headers?: Headers,
-     *     unique?: Duration|null,
-     *     maxWait?: Duration|null,
-     *     expires?: Duration|\DateTimeInterface|null,
-     *     onExpiry?: \DelayQueue\OnExpiry,
-     *     retryUntil?: Duration|\DateTimeInterface|null,
-     *     group?: non-empty-string|null,
-     *     extras?: string|null,
-     * }
-     * @phpstan-type JobOnce array{
-     *     receipt: non-empty-string,
-     *     payload?: mixed,
-     *     delay?: Duration|\DateTimeInterface,
-     *     id?: non-empty-string|null,
-     *     priority?: int<0, 4294967295>|null,
-     *     ttr?: Duration|null,
-     *     maxAttempts?: int<0, 4294967295>|null,
-     *     backoff?: \DelayQueue\Backoff|null,
-     *     timeout?: Duration|null,
-     *     onDuplicate?: \DelayQueue\OnDuplicate,
-     *     headers?: Headers,
-     *     unique?: Duration|null,
-     *     maxWait?: Duration|null,
-     *     expires?: Duration|\DateTimeInterface|null,
-     *     onExpiry?: \DelayQueue\OnExpiry,
-     *     retryUntil?: Duration|\DateTimeInterface|null,
-     *     group?: non-empty-string|null,
-     *     extras?: string|null,
-     *     createdAt?: int|float|null,
-     *     past?: array{attempts?: int<0, 4294967295>, timeouts?: int<0, 4294967295>, releases?: int<0, 4294967295>, buries?: int<0, 4294967295>, kicks?: int<0, 4294967295>, firstDueAt?: int|float|null, lastError?: string|null}|null,
-     *     state?: \DelayQueue\State|null,
-     *     seal?: array{alg: string, key: string, tag: string}|null,
-     * }
-     *
      * @psalm-type Duration = int|float|numeric-string|non-empty-string|\DateInterval
      * @psalm-type Headers = array<array-key, string>
      * @psalm-type Options = array{
@@ -1542,7 +1518,7 @@ namespace {
      *     keys?: non-empty-array<array-key, non-empty-string>,
      *     signed?: bool,
      * }
-     * @psalm-type NewJob = array{
+     * @psalm-type JobArray = array{
      *     payload: mixed,
      *     delay?: Duration|\DateTimeInterface,
      *     id?: non-empty-string|null,
@@ -1564,26 +1540,11 @@ namespace {
      * @psalm-type JobOnce = array{
      *     receipt: non-empty-string,
      *     payload?: mixed,
-     *     delay?: Duration|\DateTimeInterface,
-     *     id?: non-empty-string|null,
-     *     priority?: int<0, 4294967295>|null,
-     *     ttr?: Duration|null,
-     *     maxAttempts?: int<0, 4294967295>|null,
-     *     backoff?: \DelayQueue\Backoff|null,
-     *     timeout?: Duration|null,
-     *     onDuplicate?: \DelayQueue\OnDuplicate,
-     *     headers?: Headers,
-     *     unique?: Duration|null,
-     *     maxWait?: Duration|null,
-     *     expires?: Duration|\DateTimeInterface|null,
-     *     onExpiry?: \DelayQueue\OnExpiry,
-     *     retryUntil?: Duration|\DateTimeInterface|null,
-     *     group?: non-empty-string|null,
-     *     extras?: string|null,
      *     createdAt?: int|float|null,
      *     past?: array{attempts?: int<0, 4294967295>, timeouts?: int<0, 4294967295>, releases?: int<0, 4294967295>, buries?: int<0, 4294967295>, kicks?: int<0, 4294967295>, firstDueAt?: int|float|null, lastError?: string|null}|null,
      *     state?: \DelayQueue\State|null,
      *     seal?: array{alg: string, key: string, tag: string}|null,
+     *     ...<string, mixed>,
      * }
      */
     final class DelayQueue implements \DelayQueue\QueueInterface
@@ -1624,7 +1585,7 @@ namespace {
          *     signed true the jobs stay readable in Redis, and are only authenticated. A job that cannot be opened (sealed without these
          *     keys, plain, or changed) is buried with the reason and not delivered, also by an object without keys
          *
-         * @throws \ValueError when a name, the DSN or an option is wrong; nothing is sent
+         * @throws \DelayQueue\InvalidArgument when a name, the DSN or an option is wrong; nothing is sent
          */
         public function __construct(string $queue = 'default', #[\SensitiveParameter] ?string $dsn = null, #[\SensitiveParameter] array $options = []) {}
 
@@ -1643,36 +1604,13 @@ namespace {
         public function sibling(string $queue, #[\SensitiveParameter] array $options = []): static {}
 
         /**
-         * Adds one job in one atomic round trip. A push whose answer was lost is repeated: there is no second job while the first is in the
+         * Adds a job in one atomic round trip. A push whose answer was lost is repeated: there is no second job while the first is in the
          * queue, and the repetition does not count as a duplicate.
          *
+         * The parameters are those of \DelayQueue\NewJob, which describes them. A NewJob in place of the payload is pushed as it is, and then stands alone.
+         *
          * @param mixed $payload what json_encode() accepts, except a Closure or Generator; with format 'raw' a string
-         * @param Duration|\DateTimeInterface $delay seconds, or an absolute moment on Redis' clock; a past moment is due at once. A negative number is a
-         *     \ValueError, and so is one of 1e9 .. 3e9 (31 to 95 years), which is a Unix time that was taken for a delay
-         * @param non-empty-string|null $id 1..200 bytes, no control characters; null: a time-ordered UUIDv7
-         * @param int<0, 4294967295>|null $priority smaller is sooner; null: the queue's
-         * @param Duration|null $ttr length of the lease, 0.1 s .. 30 days; null: the queue's
-         * @param int<0, 4294967295>|null $maxAttempts 0: no limit; null: the queue's
-         * @param \DelayQueue\Backoff|null $backoff null: the queue's
-         * @param Duration|null $timeout limit of one run of the handler, 0: none
          * @param Headers $headers
-         * @param Duration|null $unique for so long from now the id stays taken, whatever becomes of the job: cancelled, done, buried. Only pushes
-         *     with $unique ask that. With OnDuplicate::Replace such a push replaces a job that waits, and keeps what is otherwise. A push
-         *     whose answer was lost, and which finds its id taken when it is repeated, counts as stored; the one that took it may have
-         *     been another process
-         * @param Duration|null $maxWait with OnDuplicate::Replace: a job that is replaced again and again falls due at the latest so long after
-         *     the first of these pushes. A debounce that runs
-         * @param Duration|\DateTimeInterface|null $expires a job that was not started by then never runs: a moment, or a time after it first fell due.
-         *     The next call that meets it ends it; until then it counts as ready. A kick lifts this and $retryUntil
-         * @param \DelayQueue\OnExpiry $onExpiry what becomes of it instead
-         * @param Duration|\DateTimeInterface|null $retryUntil no attempt is made after that moment, or so long after the job first fell due: a job
-         *     whose next attempt would come later is buried. Not together with $expires
-         * @param non-empty-string|null $group the tenant, customer or key of the job, named like an id. Each group stands in line as one: each
-         *     turn gives it one job (its `weight`), however many it has. A job without a group is its own tenant. Within a group jobs come by
-         *     priority, due time, id; a priority puts no group before another. See limitGroups(). A job keeps its group for life, unless a push
-         *     with OnDuplicate::Replace gives it another. Names of groups are readable in Redis, also in a queue with keys, and no seal covers
-         *     them. With partitions the group chooses the partition: an id that is pushed with different groups is unique within each
-         *     partition only
          *
          * @return non-empty-string the id
          *
@@ -1702,20 +1640,9 @@ namespace {
 
         /**
          * As push(), but null where the job was not stored, because its id is in the queue or taken, whatever $onDuplicate says. With
-         * OnDuplicate::Replace that is a job in the hands of a worker. Parameters and errors are those of push().
+         * OnDuplicate::Replace that is a job in the hands of a worker.
          *
-         * @param Duration|\DateTimeInterface $delay
-         * @param non-empty-string|null $id
-         * @param int<0, 4294967295>|null $priority
-         * @param Duration|null $ttr
-         * @param int<0, 4294967295>|null $maxAttempts
-         * @param Duration|null $timeout
-         * @param Headers $headers
-         * @param Duration|null $unique
-         * @param Duration|null $maxWait
-         * @param Duration|\DateTimeInterface|null $expires
-         * @param Duration|\DateTimeInterface|null $retryUntil
-         * @param non-empty-string|null $group
+         * @param JobArray|\DelayQueue\NewJob $job
          *
          * @return non-empty-string|null the id
          *
@@ -1723,31 +1650,14 @@ namespace {
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
          */
-        public function tryPush(
-            mixed $payload,
-            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
-            ?string $id = null,
-            ?int $priority = null,
-            int|float|string|\DateInterval|null $ttr = null,
-            ?int $maxAttempts = null,
-            ?\DelayQueue\Backoff $backoff = null,
-            int|float|string|\DateInterval|null $timeout = null,
-            \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
-            array $headers = [],
-            int|float|string|\DateInterval|null $unique = null,
-            int|float|string|\DateInterval|null $maxWait = null,
-            int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
-            \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
-            int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
-            ?string $group = null,
-        ): ?string {}
+        public function tryPush(\DelayQueue\NewJob|array $job): ?string {}
 
         /**
          * Adds many jobs in few round trips; each chunk of up to 500 is atomic. An array is checked as a whole before
          * anything is sent; a Traversable is read, checked and sent chunk by chunk. Where Redis fails or refuses, $stored of the exception
          * names the jobs of the chunks before.
          *
-         * @param iterable<NewJob> $jobs keys as the parameters of push()
+         * @param iterable<JobArray|\DelayQueue\NewJob> $jobs
          *
          * @return list<non-empty-string> the ids in order
          *
@@ -1781,39 +1691,11 @@ namespace {
         /**
          * Checks and encodes a job as push() does, and gives what that would store: for programs that store it elsewhere first. Asks no Redis.
          *
-         * @param Duration|\DateTimeInterface $delay
-         * @param non-empty-string|null $id
-         * @param int<0, 4294967295>|null $priority
-         * @param Duration|null $ttr
-         * @param int<0, 4294967295>|null $maxAttempts
-         * @param Duration|null $timeout
-         * @param Headers $headers
-         * @param Duration|null $unique
-         * @param Duration|null $maxWait
-         * @param Duration|\DateTimeInterface|null $expires
-         * @param Duration|\DateTimeInterface|null $retryUntil
-         * @param non-empty-string|null $group
+         * @param JobArray|\DelayQueue\NewJob $job
          *
          * @throws \DelayQueue\PayloadException
          */
-        public function prepare(
-            mixed $payload,
-            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
-            ?string $id = null,
-            ?int $priority = null,
-            int|float|string|\DateInterval|null $ttr = null,
-            ?int $maxAttempts = null,
-            ?\DelayQueue\Backoff $backoff = null,
-            int|float|string|\DateInterval|null $timeout = null,
-            \DelayQueue\OnDuplicate $onDuplicate = \DelayQueue\OnDuplicate::Fail,
-            array $headers = [],
-            int|float|string|\DateInterval|null $unique = null,
-            int|float|string|\DateInterval|null $maxWait = null,
-            int|float|string|\DateInterval|\DateTimeInterface|null $expires = null,
-            \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
-            int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
-            ?string $group = null,
-        ): \DelayQueue\PreparedJob {}
+        public function prepare(\DelayQueue\NewJob|array $job): \DelayQueue\PreparedJob {}
 
         /**
          * The receipts of pushOnce() that the queue has, oldest first (of several partitions: of each).
@@ -1829,7 +1711,7 @@ namespace {
         public function receipts(int|float|string|\DateInterval $olderThan = 0, string $prefix = '', int $limit = 1000): array {}
 
         /**
-         * The ids that are taken for some time ($unique of push()), and until when (Unix seconds), the soonest free first.
+         * The ids that are taken for some time (NewJob::$unique), and until when (Unix seconds), the soonest free first.
          *
          * @return list<array{id: non-empty-string, until: float}>
          *
@@ -1889,8 +1771,7 @@ namespace {
 
         /**
          * Takes the next job under a lease of its TTR. Order: smaller priority, then earlier due time, then push order; jobs that were
-         * pushed for the very same absolute moment come in the order of their ids (generated ids are time-ordered). Groups (see $group of
-         * push()) stand in line with the jobs of default priority that have none: a job without a group that is more urgent comes before all
+         * pushed for the very same absolute moment come in the order of their ids (generated ids are time-ordered). Groups (see NewJob::$group) stand in line with the jobs of default priority that have none: a job without a group that is more urgent comes before all
          * groups, a less urgent one after them.
          * Signal handlers run while it waits.
          *
@@ -2424,18 +2305,7 @@ namespace {
          */
         public function name(): string {}
 
-        /**
-         * Where Redis is, with *** for a password: for logs, not for another object.
-         *
-         * @return non-empty-string
-         */
-        public function dsn(): string {}
-
-        /**
-         * The beginning of all keys.
-         *
-         * @return non-empty-string
-         */
-        public function prefix(): string {}
+        /** What the constructor was told, without its secrets. Asks no Redis. */
+        public function settings(): \DelayQueue\QueueSettings {}
     }
 }

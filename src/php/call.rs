@@ -5,7 +5,7 @@ use super::origin::Origin;
 use super::unwind::{Outcome, Unwind, internal_error, throw_error};
 use super::{args, sys};
 use ext_php_rs::ffi;
-use ext_php_rs::types::{ZendObject, Zval};
+use ext_php_rs::types::{ZendHashTable, ZendObject, Zval};
 use ext_php_rs::zend::{ExecuteData, bailout};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -62,8 +62,22 @@ impl Call {
         self.non_null(number).map(|value| read(value, Origin::Argument(number))).transpose()
     }
 
-    /// The variadic arguments from `first` on.
+    /// The arguments that a variadic parameter takes by any name.
+    pub fn named(&self) -> Option<&ZendHashTable> {
+        // SAFETY: the frame is the one that runs; with this flag it has such a table.
+        unsafe {
+            let has_some = (*self.frame).This.u1.type_info & sys::CALL_HAS_EXTRA_NAMED_PARAMS != 0;
+            (*self.frame).extra_named_params.as_ref().filter(|_| has_some)
+        }
+    }
+
+    /// The variadic arguments from `first` on, which have no names.
     pub fn each<'a, T>(&'a self, first: u32, read: impl Fn(&'a Zval, Origin<'a>) -> Outcome<T>) -> Outcome<Vec<T>> {
+        if self.named().is_some() {
+            // SAFETY: throws into the running frame.
+            unsafe { sys::zend_unexpected_extra_named_error() };
+            return Err(Unwind::Thrown);
+        }
         (first..=self.given()).filter_map(|number| self.optional(number, &read).transpose()).collect()
     }
 
@@ -81,18 +95,10 @@ impl Call {
         }
     }
 
-    /// The Rust value inside `$this`. The frame keeps the object alive for as long as the call runs.
-    pub fn this<T: Inside>(&self) -> Outcome<&T> {
-        let object = self.object()?;
+    /// What a method takes as its `$this`. The frame keeps the object alive for as long as the call runs.
+    pub fn this<T: This>(&self) -> Outcome<&T> {
         // SAFETY: see `object`.
-        match inside_object::<T>(unsafe { &*object }) {
-            Some(value) => Ok(value),
-            None => {
-                // SAFETY: as above.
-                let class = unsafe { class_name(object) };
-                Err(throw_error(&format!("The {class} object was not constructed")))
-            }
-        }
+        T::of(unsafe { &*self.object()? })
     }
 
     /// `$this` as a value, for methods that return it.
@@ -107,13 +113,8 @@ impl Call {
     /// Wrong argument counts are answered as the engine answers them.
     fn check_count(&self) -> Outcome<()> {
         // SAFETY: the frame is the one that runs, and its function is an internal one.
-        let (function, info) = unsafe { (&(*(*self.frame).func).internal_function, (*self.frame).This.u1.type_info) };
+        let function = unsafe { &(*(*self.frame).func).internal_function };
         let variadic = function.fn_flags & ffi::ZEND_ACC_VARIADIC != 0;
-        if info & sys::CALL_HAS_EXTRA_NAMED_PARAMS != 0 {
-            // SAFETY: throws into the running frame.
-            unsafe { sys::zend_unexpected_extra_named_error() };
-            return Err(Unwind::Thrown);
-        }
         let given = self.given();
         if given >= function.required_num_args && (variadic || given <= function.num_args) {
             return Ok(());
@@ -128,6 +129,27 @@ impl Call {
             }
         }
         Err(Unwind::Thrown)
+    }
+}
+
+/// What a method of ours takes as its `$this`: the object, or the Rust value inside.
+pub trait This {
+    fn of(object: &ZendObject) -> Outcome<&Self>;
+}
+
+impl This for ZendObject {
+    fn of(object: &ZendObject) -> Outcome<&Self> {
+        Ok(object)
+    }
+}
+
+impl<T: Inside> This for T {
+    fn of(object: &ZendObject) -> Outcome<&Self> {
+        inside_object(object).ok_or_else(|| {
+            // SAFETY: the object is live.
+            let class = unsafe { class_name(object) };
+            throw_error(&format!("The {class} object was not constructed"))
+        })
     }
 }
 

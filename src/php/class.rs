@@ -1,4 +1,4 @@
-//! Registers classes, interfaces and enums as the stub declares them (`stub.rs`).
+//! Registers classes, interfaces, enums and functions as the stub declares them (`stub.rs`).
 //!
 //! `ext-php-rs`' macros know no union types, no typed properties, no `static` and no enum-case defaults, so the
 //! argument tables are made here; the engine gets the same as from a class of `php-src`.
@@ -71,11 +71,13 @@ pub struct Property {
 
 pub enum Initial {
     Undefined,
+    Null,
     False,
     EmptyText,
     EmptyArray,
 }
 
+/// A method, or a function, whose name has its namespace.
 pub struct Method {
     pub name: &'static CStr,
     /// `None` in an interface.
@@ -87,7 +89,7 @@ pub struct Method {
     pub sensitive: &'static [u32],
 }
 
-/// A row of the table that the engine has of a method.
+/// A row of the table that the engine has of a method or a function.
 #[repr(transparent)]
 pub struct Argument(zend_internal_arg_info);
 // SAFETY: its pointers lead to constants.
@@ -138,6 +140,18 @@ pub fn register(declaration: &Declaration) -> Result<(), Rejected> {
     }
     declaration.class.set_entry(ce);
     Ok(())
+}
+
+/// Must run in the module's startup function.
+pub fn register_functions(functions: &[Method]) -> Result<(), Rejected> {
+    let mut table = method_table(functions)?;
+    for entry in &mut table {
+        entry.flags = 0;
+    }
+    let persistent = i32::try_from(ffi::MODULE_PERSISTENT).map_err(|_| Rejected)?;
+    // SAFETY: the engine copies the table, whose names and arguments are constants.
+    let done = unsafe { sys::zend_register_functions(std::ptr::null_mut(), table.as_ptr(), std::ptr::null_mut(), persistent) };
+    if done == 0 { Ok(()) } else { Err(Rejected) }
 }
 
 fn register_class(declaration: &Declaration) -> Result<*mut ClassEntry, Rejected> {
@@ -251,6 +265,7 @@ fn declare_property(ce: *mut zend_class_entry, property: &Property) -> Result<()
     let mut initial = Zval::new();
     match property.initial {
         Initial::Undefined => initial.u1.type_info = ffi::IS_UNDEF,
+        Initial::Null => {}
         Initial::False => initial.set_bool(false),
         Initial::EmptyText => initial = interned(""),
         Initial::EmptyArray => {

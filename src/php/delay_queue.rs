@@ -3,13 +3,13 @@
 use super::call::Call;
 use super::callbacks::Listeners;
 use super::classes::properties;
-use super::object::{Handlers, Inside, construct as fill, make};
+use super::object::{Handlers, Inside, Plain, construct as fill, make};
 use super::options::{self, Defaults, QueueOptions};
 use super::origin::Origin;
-use super::payload::Format;
 use super::unwind::Outcome;
-use super::{args, convert, settings};
+use super::{args, backoff, convert};
 use crate::core::dsn::Dsn;
+use crate::core::durability::Durability;
 pub use crate::core::job::DEFAULT_PRIORITY;
 use crate::core::partitions::Partitions;
 use crate::core::queue::Queue;
@@ -44,7 +44,6 @@ impl Inside for DelayQueue {
     }
     fn debug_info(&self) -> Option<Zval> {
         let options = &self.defaults.options;
-        let format = if self.defaults.encoding.format == Format::Raw { "raw" } else { "json" };
         Some(convert::map([
             ("name", convert::bytes(self.queue.name())),
             ("dsn", convert::bytes(self.queue.first().redacted_dsn())),
@@ -54,7 +53,7 @@ impl Inside for DelayQueue {
             ("maxAttempts", convert::int(options.max_attempts)),
             ("backoff", convert::bytes(options.backoff.clone().unwrap_or_default().to_string())),
             ("priority", convert::int(options.priority)),
-            ("format", convert::bytes(format)),
+            ("format", convert::bytes(self.defaults.encoding.format.name())),
             ("sealed", convert::bool(self.queue.first().has_keys())),
         ]))
     }
@@ -70,7 +69,7 @@ impl DelayQueue {
 /// Opens nothing: the first command does.
 pub fn construct(call: &Call) -> Outcome<Zval> {
     let name = call.optional(1, args::queue_name)?.unwrap_or_else(|| String::from("default"));
-    let dsn = settings::dsn(call.nullable(2, args::bytes)?)?;
+    let dsn = super::settings::dsn(call.nullable(2, args::bytes)?)?;
     let options = read_options(call, 3, QueueOptions::default())?;
     fill(call.object()?, open(name, dsn, options))?;
     Ok(convert::null())
@@ -129,11 +128,30 @@ pub fn name(this: &DelayQueue) -> Outcome<Zval> {
     Ok(convert::bytes(this.queue.name()))
 }
 
-/// Without the password.
-pub fn dsn(this: &DelayQueue) -> Outcome<Zval> {
-    Ok(convert::bytes(this.queue.first().redacted_dsn()))
-}
-
-pub fn prefix(this: &DelayQueue) -> Outcome<Zval> {
-    Ok(convert::bytes(this.queue.first().prefix()))
+/// What the constructor was told, without its secrets.
+pub fn settings(this: &DelayQueue) -> Outcome<Zval> {
+    let (options, jobs) = (&this.options, &this.defaults.options);
+    let keys = options.keyring.as_ref();
+    let (durability, replicas) = match options.durability {
+        None => ("memory", 0),
+        Some(Durability::Replica(needed)) => ("replica", needed),
+        Some(Durability::Disk) => ("disk", 0),
+    };
+    let settings = properties::QueueSettings {
+        dsn: convert::bytes(this.queue.first().redacted_dsn()),
+        prefix: convert::bytes(this.queue.first().prefix()),
+        format: convert::bytes(this.defaults.encoding.format.name()),
+        max_payload: convert::int(this.defaults.encoding.max_payload),
+        is_sealed: convert::bool(keys.is_some()),
+        is_signed: convert::bool(keys.is_some_and(|keys| keys.only_signs())),
+        partitions: convert::int(options.partitions),
+        capacity: convert::nullable(options.capacity, convert::int),
+        durability: convert::bytes(durability),
+        replicas: convert::int(replicas),
+        priority: convert::int(jobs.priority),
+        ttr: convert::float(convert::seconds(jobs.ttr_ms)),
+        max_attempts: convert::int(jobs.max_attempts),
+        backoff: backoff::object(jobs.backoff.clone().unwrap_or_default())?,
+    };
+    make(Plain, settings)
 }

@@ -2,7 +2,7 @@
 
 use super::object::Class;
 use super::origin::{Origin, active_function};
-use super::unwind::{Unwind, take_throwable, throw, throw_value_error};
+use super::unwind::{Unwind, take_throwable, throw};
 use super::{classes, convert, sys};
 use crate::core::error::Error;
 use crate::core::job::JobId;
@@ -25,6 +25,26 @@ pub fn throw_payload(message: &str, code: i64) -> Unwind {
 pub fn payload(message: &str) -> Zval {
     let _ = throw_payload(message, 0);
     take_throwable().unwrap_or_else(convert::null)
+}
+
+/// An `InvalidArgument`: which parameter, which item of a list, which key.
+pub fn throw_invalid(message: &str, parameter: &str, item: Option<usize>, key: Option<&str>) -> Unwind {
+    if sys::exception_pending() {
+        return Unwind::Thrown;
+    }
+    let class = classes::INVALID_ARGUMENT.entry();
+    if let Some(object) = throw(class, message, 0) {
+        set_property(class, object, "parameter", &mut convert::bytes(parameter));
+        set_property(class, object, "item", &mut convert::nullable(item, convert::int));
+        set_property(class, object, "key", &mut convert::nullable(key, convert::bytes));
+    }
+    Unwind::Thrown
+}
+
+/// An `InvalidArgument` that belongs to no single argument.
+pub fn throw_value_error(message: &str) -> Unwind {
+    throw(classes::INVALID_ARGUMENT.entry(), message, 0);
+    Unwind::Thrown
 }
 
 /// Reads a property; one that a constructor has not set is null.

@@ -4,10 +4,10 @@ use super::call::Call;
 use super::classes::properties;
 use super::convert::{self, ArrayKey};
 use super::delay_queue::DelayQueue;
+use super::fields::Fields;
 use super::object::{Plain, make};
 use super::options::Defaults;
 use super::origin::Origin;
-use super::push::Fields;
 use super::unwind::{Outcome, Unwind};
 use super::{args, headers, items, payload, times};
 use crate::core::job::{OnDuplicate, State};
@@ -80,10 +80,10 @@ fn past(value: &Zval, origin: Origin<'_>) -> Outcome<History> {
         let ArrayKey::Text(name) = key else { return Err(unknown(&key, origin)) };
         let words = format!("past.{key}");
         let here = match origin {
-            Origin::NullableItem(index, _) if matches!(name, b"firstDueAt" | b"lastError") => {
-                Origin::NullableItem(index, &words)
+            Origin::NullableKey(index, _) if matches!(name, b"firstDueAt" | b"lastError") => {
+                Origin::NullableKey(index, &words)
             }
-            Origin::NullableItem(index, _) => Origin::Item(index, &words),
+            Origin::NullableKey(index, _) => Origin::Key(index, &words),
             elsewhere => elsewhere,
         };
         let count = match name {

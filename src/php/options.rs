@@ -52,6 +52,13 @@ pub struct Defaults {
     pub encoding: Encoding,
 }
 
+impl Default for Defaults {
+    fn default() -> Self {
+        let encoding = Encoding { format: Format::Json, max_payload: DEFAULT_MAX_PAYLOAD };
+        Self { options: JobOptions::default(), encoding }
+    }
+}
+
 /// Everything the options say, with the defaults for the rest.
 #[derive(Clone)]
 pub struct QueueOptions {
@@ -70,10 +77,7 @@ impl Default for QueueOptions {
     fn default() -> Self {
         Self {
             prefix: String::new(),
-            defaults: Defaults {
-                options: JobOptions::default(),
-                encoding: Encoding { format: Format::Json, max_payload: DEFAULT_MAX_PAYLOAD },
-            },
+            defaults: Defaults::default(),
             connect_timeout: Duration::from_secs(1),
             read_timeout: Duration::from_secs(2),
             persistent: true,

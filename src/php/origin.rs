@@ -1,6 +1,7 @@
 //! Where a value came from, so that errors can say so as php-src does.
 
 use super::convert::ArrayKey;
+use super::exceptions::throw_invalid;
 use super::sys;
 use super::unwind::{Unwind, c_text};
 use ext_php_rs::ffi;
@@ -14,12 +15,14 @@ pub enum Origin<'a> {
     Argument(u32),
     /// A key of the options array.
     Option(&'a str),
-    /// A key of the item at this position of a list of jobs.
-    Item(usize, &'a str),
+    /// The first argument, or the item at this position in it.
+    First(Option<usize>),
+    /// An argument that was given by this name to a method that takes any.
+    Name(&'a str),
+    /// A key of the first argument, or of that item in it.
+    Key(Option<usize>, &'a str),
     /// A key, as above, whose value may be null.
-    NullableItem(usize, &'a str),
-    /// The item itself.
-    WholeItem(usize),
+    NullableKey(Option<usize>, &'a str),
     /// An element, by its key, of a list of delays.
     Delay(&'a ArrayKey<'a>),
 }
@@ -28,7 +31,7 @@ impl Origin<'_> {
     /// The beginning of an error's words: which item of a list it is.
     pub fn context(self) -> String {
         match self {
-            Self::Item(index, _) | Self::NullableItem(index, _) => format!("item {index}: "),
+            Self::Key(Some(index), _) | Self::NullableKey(Some(index), _) => format!("item {index}: "),
             _ => String::new(),
         }
     }
@@ -38,20 +41,17 @@ impl Origin<'_> {
         matches!(self, Self::Argument(_)) && sys::caller_is_strict()
     }
 
-    /// `DelayQueue::push(): Argument #2 ($delay) {must}`
+    /// An `InvalidArgument`: `DelayQueue::push(): Argument #2 ($delay) {must}`
     pub fn value_error(self, must: &str) -> Unwind {
-        let text = c_text(must.as_bytes());
-        // SAFETY: the formats match their arguments, and all strings end with NUL.
-        unsafe {
-            match self {
-                Self::Argument(number) => sys::zend_argument_value_error(number, c"%s".as_ptr(), text.as_ptr()),
-                _ => {
-                    let text = c_text(format!("{} {must}", self.words()).as_bytes());
-                    sys::zend_value_error(c"%s".as_ptr(), text.as_ptr());
-                }
-            }
-        }
-        Unwind::Thrown
+        let (parameter, item, key) = match self {
+            Self::Argument(number) => (parameter_name(number), None, None),
+            Self::Option(key) => (String::from("options"), None, Some(key.to_owned())),
+            Self::First(index) => (parameter_name(1), index, None),
+            Self::Name(name) => (name.to_owned(), None, None),
+            Self::Key(index, key) | Self::NullableKey(index, key) => (parameter_name(1), index, Some(key.to_owned())),
+            Self::Delay(key) => (parameter_name(1), None, Some(key.to_string())),
+        };
+        throw_invalid(&format!("{} {must}", self.words()), &parameter, item, key.as_deref())
     }
 
     /// `DelayQueue::push(): Argument #2 ($delay) must be of type {expected}, array given`
@@ -80,22 +80,27 @@ impl Origin<'_> {
     pub fn wrong_type(self, expected: &str, given: &Zval) -> Unwind {
         match self {
             Self::Argument(number) => self.type_error(&declared_type(number), given),
-            Self::NullableItem(..) if expected.contains('|') => self.type_error(&format!("{expected}|null"), given),
-            Self::NullableItem(..) => self.type_error(&format!("?{expected}"), given),
+            Self::NullableKey(..) if expected.contains('|') => self.type_error(&format!("{expected}|null"), given),
+            Self::NullableKey(..) => self.type_error(&format!("?{expected}"), given),
             _ => self.type_error(expected, given),
         }
     }
 
     fn words(self) -> String {
-        let function = active_function();
+        let first = |index: Option<usize>| match index {
+            Some(index) => format!("{} item {index}", Origin::Argument(1).words()),
+            None => Origin::Argument(1).words(),
+        };
         match self {
-            Self::Argument(number) => format!("{function}(): Argument #{number}"),
-            Self::Option(key) => format!("{function}(): Option \"{key}\""),
-            Self::WholeItem(index) => format!("{function}(): Argument #1 ($jobs) item {index}"),
-            Self::Delay(key) => format!("{function}(): Argument #1 ($delays) element {key}"),
-            Self::Item(index, key) | Self::NullableItem(index, key) => {
-                format!("{function}(): Argument #1 ($jobs) item {index}: \"{key}\"")
-            }
+            Self::Argument(number) => match parameter_name(number).as_str() {
+                "" => format!("{}(): Argument #{number}", active_function()),
+                name => format!("{}(): Argument #{number} (${name})", active_function()),
+            },
+            Self::Option(key) => format!("{}(): Option \"{key}\"", active_function()),
+            Self::First(index) => first(index),
+            Self::Name(name) => format!("{}(): Argument (${name})", active_function()),
+            Self::Key(index, key) | Self::NullableKey(index, key) => format!("{}: \"{key}\"", first(index)),
+            Self::Delay(key) => format!("{} element {key}", first(None)),
         }
     }
 }
@@ -131,6 +136,15 @@ fn declared_type(number: u32) -> String {
         ffi::ext_php_rs_zend_string_release(text);
         owned
     }
+}
+
+/// The name of parameter `number`; the engine names none that a variadic one collects.
+fn parameter_name(number: u32) -> String {
+    // SAFETY: a function of ours runs.
+    let named = unsafe { (*(*sys::current_frame()).func).internal_function.num_args };
+    let row = usize::try_from(number).ok().filter(|_| number <= named).and_then(|n| parameters().get(n.checked_sub(1)?));
+    // SAFETY: names of parameters are constants.
+    row.map_or_else(String::new, |row| unsafe { CStr::from_ptr(row.name) }.to_string_lossy().into_owned())
 }
 
 /// The parameters of the running method, a variadic one last.

@@ -43,6 +43,14 @@ impl Encoding {
 }
 
 impl Format {
+    /// Its name among the options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Raw => "raw",
+        }
+    }
+
     /// The payload of stored bytes, or why they are none.
     pub fn decode(self, bytes: &[u8]) -> Outcome<Result<Zval, String>> {
         match self {

@@ -3,7 +3,8 @@
 
 use super::origin::{Origin, active_function};
 use super::sys;
-use super::unwind::{Outcome, throw_value_error};
+use super::exceptions::throw_value_error;
+use super::unwind::Outcome;
 use crate::core::dsn::Dsn;
 use crate::core::error::{Error, Result};
 use crate::core::queue::check_prefix;

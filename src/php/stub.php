@@ -91,22 +91,35 @@ function sensitive(ReflectionMethod $method): iterable
     }
 }
 
+/** The return type, and the parameters. */
+function arguments(ReflectionFunctionAbstract $function, string $where): string
+{
+    $required = $function->getNumberOfRequiredParameters();
+    $isConstructor = $function instanceof ReflectionMethod && $function->isConstructor();
+    [$mask, $classes] = $isConstructor ? ['0', 'None'] : type($function->getReturnType(), $where);
+    $arguments = ["Argument::returned($required, $mask, $classes)"];
+    foreach ($function->getParameters() as $p) {
+        $arguments[] = parameter($p, $where);
+    }
+    return rows($arguments);
+}
+
+function a_function(ReflectionFunction $function): string
+{
+    return 'Method { name: c' . text($function->name) . ', handler: Some(handler!(code::functions::' . snake($function->name)
+        . '(call))), is_static: false, arguments: ' . arguments($function, "$function->name()") . ', sensitive: &[] }';
+}
+
 function method(ReflectionMethod $method): string
 {
     $class = $method->getDeclaringClass();
     $where = "$method->class::$method->name()";
     $method->isPublic() || refuse($where, 'is not public');
-    $required = $method->getNumberOfRequiredParameters();
-    [$mask, $classes] = $method->isConstructor() ? ['0', 'None'] : type($method->getReturnType(), $where);
-    $arguments = ["Argument::returned($required, $mask, $classes)"];
-    foreach ($method->getParameters() as $p) {
-        $arguments[] = parameter($p, $where);
-    }
     $passed = [...($method->isStatic() || $method->isConstructor() ? [] : ['this']), ...($method->getParameters() === [] ? [] : ['call'])];
     $code = $class->isInterface() ? 'None' : 'Some(handler!(code::' . snake($class->name) . '::' . snake($method->name)
         . '(' . implode(', ', $passed) . ')))';
     return "Method { name: c\"$method->name\", handler: $code, is_static: " . var_export($method->isStatic(), true)
-        . ', arguments: ' . rows($arguments) . ', sensitive: ' . rows(sensitive($method)) . ' }';
+        . ', arguments: ' . arguments($method, $where) . ', sensitive: ' . rows(sensitive($method)) . ' }';
 }
 
 function property(ReflectionProperty $property): string
@@ -118,6 +131,7 @@ function property(ReflectionProperty $property): string
         false => 'False',
         '' => 'EmptyText',
         [] => 'EmptyArray',
+        null => 'Null',
         default => refuse($where, 'has a default that stub.php does not know'),
     };
     return 'Property { name: ' . text($property->name) . ", mask: $mask, classes: $classes, is_readonly: "
@@ -234,6 +248,8 @@ $enums = array_filter($ordered, fn(ReflectionClass $class): bool => $class->isEn
 $values = array_filter($ordered, fn(ReflectionClass $class): bool => is_value($class) && has_objects($class));
 
 $push = array_map(fn(ReflectionParameter $p): string => text($p->name), ($ordered['DelayQueue'] ?? null)?->getMethod('push')->getParameters() ?? []);
+$functions = array_map(fn(string $name): ReflectionFunction => new ReflectionFunction($name), get_defined_functions()['user']);
+$functions = array_filter($functions, fn(ReflectionFunction $function): bool => $function->getFileName() === realpath($stub));
 $declarations = array_map(declaration(...), $ordered);
 $written = [
     'classes.rs' => implode($statics)
@@ -242,7 +258,8 @@ $written = [
         . "/// The names of parameters.\npub mod parameters {\n    pub const PUSH: [&str; " . count($push) . '] = [' . implode(', ', $push) . "];\n}\n"
         . "/// The enums.\npub mod cases {\n    use super::{Case, Class};\n" . implode(array_map(cases(...), $enums)) . "}\n",
     'declarations.rs' => '/// Parents before children.
-static DECLARATIONS: [Declaration; ' . count($ordered) . "] = [\n" . implode($declarations) . "];\n",
+static DECLARATIONS: [Declaration; ' . count($ordered) . "] = [\n" . implode($declarations) . "];\nstatic FUNCTIONS: &[Method] = "
+        . rows(array_map(a_function(...), $functions)) . ";\n",
 ];
 foreach ($written as $file => $rust) {
     file_put_contents("$folder/$file", $rust) !== false || exit(1);

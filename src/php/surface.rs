@@ -2,7 +2,7 @@
 //! of its name in the module that `code` has for the class; one without the other does not compile.
 
 use super::call::handler;
-use super::class::{Argument, ClassKind, Constant, Declaration, Initial, Method, Property, Rejected, register, types};
+use super::class::{Argument, ClassKind, Constant, Declaration, Initial, Method, Property, Rejected, register, register_functions, types};
 use super::classes;
 
 /// The functions and constants of each class, and how its objects are made.
@@ -49,6 +49,14 @@ mod code {
         pub use crate::php::group_limits::*;
         pub const CREATE: Option<super::Create> = None;
     }
+    /// As above.
+    pub mod new_job {
+        pub use crate::php::new_job::*;
+        pub const CREATE: Option<super::Create> = None;
+    }
+    pub mod queue_settings {
+        pub const CREATE: Option<super::Create> = super::PLAIN;
+    }
     pub mod group_stats {
         pub const CREATE: Option<super::Create> = super::PLAIN;
     }
@@ -60,6 +68,9 @@ mod code {
     }
     pub mod push_once {
         pub const CREATE: Option<super::Create> = super::PLAIN;
+    }
+    pub mod functions {
+        pub use crate::php::times::duration;
     }
     pub mod release {
         pub use crate::php::release::construct_release as construct;
@@ -73,5 +84,6 @@ include!(concat!(env!("OUT_DIR"), "/declarations.rs"));
 
 /// Tells the engine of all of them.
 pub fn declare() -> Result<(), Rejected> {
-    DECLARATIONS.iter().try_for_each(register)
+    DECLARATIONS.iter().try_for_each(register)?;
+    register_functions(FUNCTIONS)
 }

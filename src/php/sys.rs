@@ -62,6 +62,12 @@ unsafe extern "C" {
         silent: bool,
         room: *mut zval,
     ) -> *mut zval;
+    pub fn zend_register_functions(
+        scope: *mut zend_class_entry,
+        functions: *const ffi::zend_function_entry,
+        table: *mut ZendHashTable,
+        kind: c_int,
+    ) -> c_int;
     pub fn zend_class_implements(ce: *mut zend_class_entry, count: c_int, ...);
     pub fn zend_type_to_string(ty: zend_type) -> *mut zend_string;
     fn zend_add_attribute(
@@ -83,9 +89,7 @@ unsafe extern "C" {
     pub fn zend_parse_arg_str_weak(arg: *mut zval, dest: *mut *mut zend_string, num: u32) -> bool;
     pub fn zend_parse_arg_number_slow(arg: *mut zval, dest: *mut *mut zval, num: u32) -> bool;
     pub fn zend_argument_type_error(num: u32, format: *const c_char, ...);
-    pub fn zend_argument_value_error(num: u32, format: *const c_char, ...);
     pub fn zend_type_error(format: *const c_char, ...);
-    pub fn zend_value_error(format: *const c_char, ...);
     pub fn zend_wrong_parameters_none_error();
     pub fn zend_wrong_parameters_count_error(min: u32, max: u32);
     pub fn zend_unexpected_extra_named_error();
@@ -321,6 +325,12 @@ pub unsafe fn mark_sensitive(function: *mut zend_function, index: u32) {
         let attributes = &raw mut (*function).internal_function.attributes;
         zend_add_attribute(attributes, name.into_raw(), 0, ATTRIBUTE_PERSISTENT, index + 1, 0);
     }
+}
+
+/// Whether a property has no value yet.
+pub fn is_undefined(slot: &Zval) -> bool {
+    // SAFETY: every slot has a type.
+    unsafe { slot.u1.type_info == ffi::IS_UNDEF }
 }
 
 /// The declared property slot `index` of an object.

@@ -1,5 +1,6 @@
 //! Times as PHP programs write them: seconds, duration strings, `DateInterval`, `DateTimeInterface`, read by PHP's own date extension.
 
+use super::call::Call;
 use super::object::plain;
 use super::origin::Origin;
 use super::unwind::{Outcome, Unwind, run, throw_error};
@@ -32,6 +33,11 @@ pub fn millis(value: &Zval, origin: Origin<'_>) -> Outcome<u64> {
         };
     }
     scalar(value, origin, DURATION)
+}
+
+/// `DelayQueue\\duration()`: seconds.
+pub fn duration(call: &Call) -> Outcome<Zval> {
+    Ok(convert::float(convert::seconds(call.required(1, millis)?)))
 }
 
 /// `int|float|string|DateInterval|DateTimeInterface`: when a job falls due.

@@ -85,12 +85,6 @@ pub fn throw_again(mut exception: Zval) -> Unwind {
     Unwind::Thrown
 }
 
-/// A `\ValueError` that belongs to no single argument.
-pub fn throw_value_error(message: &str) -> Unwind {
-    throw(sys::find_class("ValueError"), message, 0);
-    Unwind::Thrown
-}
-
 /// Takes a pending exception, but not the engine's mark of `exit()`, which travels the same way and must go on.
 pub fn take_throwable() -> Option<Zval> {
     sys::pending_throwable()?;
