@@ -1,7 +1,8 @@
 -- peek.lua: look at one job without holding it.
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] id
--- Returns {"JOB", state, id, record, history, due, deadline} history and deadline: '' where there is none; due of a buried job: since when
+-- Returns {"JOB", state, id, record, history, due, deadline} history and deadline: '' where there is none; due of a buried job: since when.
+--         Of a job that waits four more, as of lib/waits_for.lua: for what · until when or '' · how many come before it or '' · id or ''
 --       | {"MISSING"} | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(log N)
 --@include clock
@@ -12,11 +13,14 @@
 --@include lease
 --@include bury
 --@include reclaim
+--@include waits_for
 if reclaim(true) then return { 'AGAIN' } end
 local id = ARGV[2]
-local due, record, past = waits(id), call('HGET', jobs, id), call('HGET', history, id) or ''
+local record, past, due, where = call('HGET', jobs, id), call('HGET', history, id) or '', waits(id)
 if not record then return { 'MISSING' } end
-if due then return { 'JOB', due <= now and 'ready' or 'delayed', id, record, past, int(due), '' } end
+if due then
+  return { 'JOB', due <= now and 'ready' or 'delayed', id, record, past, int(due), '', waits_for(id, due, where, record) }
+end
 local deadline = call('ZSCORE', reserved, id)
 if deadline then
   due = read_lease(call('HGET', leases, id))

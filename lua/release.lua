@@ -37,11 +37,15 @@ for n = 8, #ARGV, 2 do
       record = with_priority(record, priority)
     end
     local due = ARGV[2] == '' and read_lease(lease) or due_at(ARGV[2])
+    local asked, unasked = asked_for(record)
+    record = unasked or record
+    if string.sub(ARGV[7], 1, 6) == 'failed' then asked = nil end
+    if asked then due = math.min(due, asked) end
     -- Where it fell due first matters to the moments of a job that somebody had in hand.
     local has_moments, is_late = ARGV[4] ~= '' and priority and has_traits(string.byte(record)), false
     local past = (ARGV[4] == '1' or ARGV[6] ~= '' or has_moments) and read_history(id, (read_lease(lease)))
     -- A moment that has passed: it waits from now on.
-    if not past and due < now and string.byte(ARGV[2]) == 64 then past = read_history(id, now) end
+    if not past and due < now and ARGV[2] ~= '' and (asked or string.byte(ARGV[2]) == 64) then past = read_history(id, now) end
     if past then
       if ARGV[4] == '1' then past.attempts, past.releases = past.attempts + 1, past.releases + 1 end
       if ARGV[6] ~= '' then past.error = ARGV[6] end

@@ -1,6 +1,6 @@
--- reschedule.lua: a delayed, ready or buried job gets a new time.
+-- reschedule.lua: a delayed, ready or buried job gets a new time. One that a consumer holds comes back by then, unless it fails or ends.
 -- KEYS    all
--- ARGV[1] clock offset (µs)   ARGV[2] id   ARGV[3] due: a delay (µs), or '@' and a moment
+-- ARGV[1] clock offset (µs)   ARGV[2] id   ARGV[3] due: a delay (µs), or '@' and a moment   ARGV[4] 1: also one that is held
 -- Returns {"OK", due} | {"MISSING"} not there, or held | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(log N)
 --@include clock
@@ -12,22 +12,21 @@
 --@include lease
 --@include bury
 --@include reclaim
+--@include move
 if reclaim() then return { 'AGAIN' } end
 local id = ARGV[2]
 local record = call('HGET', jobs, id)
-local _, _, priority = options(record or '')
 local old_due, where = waits(id)
-if not priority or not old_due and not call('ZSCORE', buried, id) then return { 'MISSING' } end
+local is_held = ARGV[4] == '1' and call('ZSCORE', reserved, id)
+if not options(record or '') or not is_held and not old_due and not call('ZSCORE', buried, id) then return { 'MISSING' } end
 --@include check_types
 --@include check_group_types
 --@include allow_when_full
 local due = due_at(ARGV[3])
-local is_opened = place(id, priority, due, group_of(record), old_due, where, record)
-if due < now or call('HEXISTS', history, id) == 1 then
-  local past = read_history(id)
-  past.first_due = math.max(due, now) -- it waits from then on
-  write_history(id, record, past)
+if is_held then
+  local _, unasked = asked_for(record)
+  call('HSET', jobs, id, with_trait(unasked or record, 'h', struct.pack('>I8', math.max(due, 0))))
+  return { 'OK', int(due) }
 end
-if not old_due then call('ZREM', buried, id) end
-wake(is_opened and math.min(due, now) or due)
+move(id, record, due, old_due, where)
 return { 'OK', int(due) }

@@ -34,6 +34,31 @@ namespace DelayQueue {
         case Buried = 'buried';
     }
 
+    /** For what a job waits: the first of these that holds it up, in this order. */
+    enum WaitReason: string
+    {
+        /** Its time has not come. */
+        case Delay = 'delay';
+        /** The queue is closed, by pause() or rateLimit(). */
+        case QueuePaused = 'queuePaused';
+        /** Its group is closed until resume(). */
+        case GroupPaused = 'groupPaused';
+        /** Its group is closed for some time, by pause() or rateLimit(). */
+        case GroupClosed = 'groupClosed';
+        /** A job in front of it in its ordered group runs, or waits for its next attempt: $heldUpBy. */
+        case GroupOrder = 'groupOrder';
+        /** As many jobs of its group run as may. */
+        case GroupConcurrency = 'groupConcurrency';
+        /** Its group has had as many starts as it may for now. */
+        case GroupRate = 'groupRate';
+        /** The queue has: limitQueue(). */
+        case QueueLimit = 'queueLimit';
+        /** It is ready, and others come before it: $ahead. */
+        case Line = 'line';
+        /** A worker may take it now. */
+        case Nothing = 'nothing';
+    }
+
     /** The answer of push() to an id that is in the queue already, in any state, or that NewJob::$unique keeps taken. */
     enum OnDuplicate: string
     {
@@ -331,14 +356,21 @@ namespace DelayQueue {
          *
          * @param Duration|\DateTimeInterface $delay
          */
-        public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay): bool;
+        public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay, bool $held = false): bool;
 
         /**
          * @see \DelayQueue::update()
          *
-         * @param Headers|null $headers
+         * @param array<array-key, string|null> $headers
+         * @param Duration|\DateTimeInterface|null $delay
          */
-        public function update(string $id, mixed $payload, ?array $headers = null): bool;
+        public function update(
+            string $id,
+            mixed $payload = null,
+            array $headers = [],
+            int|float|string|\DateInterval|\DateTimeInterface|null $delay = null,
+            ?\DelayQueue\JobInfo $unchanged = null,
+        ): bool;
 
         /** @see \DelayQueue::kickJob() */
         public function kickJob(string $id, bool $resetAttempts = true): bool;
@@ -386,11 +418,11 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::kick()
          *
-         * @param positive-int $max
+         * @param positive-int|null $max
          *
          * @return int<0, max>
          */
-        public function kick(int $max = 1, bool $resetAttempts = true): int;
+        public function kick(?int $max = null, bool $resetAttempts = true): int;
 
         /**
          * @see \DelayQueue::pause()
@@ -568,10 +600,10 @@ namespace DelayQueue {
         /**
          * @see Job::update()
          *
-         * @param Headers|null $headers
+         * @param array<array-key, string|null> $headers
          * @param array{alg: string, key: string, tag: string}|null $seal
          */
-        public function update(mixed $payload, ?array $headers = null, ?array $seal = null): void;
+        public function update(mixed $payload = null, array $headers = [], ?array $seal = null): void;
 
         /** @see Job::timeLeft() */
         public function timeLeft(): float;
@@ -715,20 +747,20 @@ namespace DelayQueue {
         public function keepAlive(int|float|string|\DateInterval|null $atMost = null): void {}
 
         /**
-         * Replaces the payload and, unless null, the headers of the job in hand, for its next attempt. $payload, $body and $headers of
-         * this object stay as they were read.
+         * Changes the payload and headers of the job in hand, for its next attempt. $payload, $body and $headers of this object stay as they were read.
          *
-         * @param Headers|null $headers [] removes them
+         * @param mixed $payload null keeps it
+         * @param array<array-key, string|null> $headers those that change, by their names: null removes one, all others stay
          * @param array{alg: string, key: string, tag: string}|null $seal for moving sealed jobs without their keys: $seal of a JobInfo, whose
          *     $body and $headers are then stored as they are. Only in the queue, and under the id, of that job can it be opened
          *
          * @throws LeaseLostException
          * @throws PayloadException
-         * @throws SealException when the headers that are to stay cannot be opened any more
+         * @throws SealException when what is to stay cannot be opened any more
          * @throws ConnectionException
          * @throws ServerException
          */
-        public function update(mixed $payload, ?array $headers = null, ?array $seal = null): void {}
+        public function update(mixed $payload = null, array $headers = [], ?array $seal = null): void {}
 
         /** Seconds until the lease ends; 0.0 once it has, or the job is not ours any more. */
         public function timeLeft(): float {}
@@ -812,6 +844,14 @@ namespace DelayQueue {
          * it; or null. A program that moves jobs gives them to pushMany() as `extras`, so that they are not lost.
          */
         public readonly ?string $extras;
+        /** For what the job waits that is delayed or ready; null of others, and unless peek() gave this object. */
+        public readonly ?WaitReason $waitsFor;
+        /** Unix seconds: when that may end, as far as it can be known. */
+        public readonly ?float $earliestAt;
+        /** @var int<0, max>|null of a job that is due: how many come before it, of a group in this group; other groups count once */
+        public readonly ?int $ahead;
+        /** @var non-empty-string|null with WaitReason::GroupOrder: the id of the job that holds up the group */
+        public readonly ?string $heldUpBy;
 
         /**
          * Returns the place of the job in the order of its state, for $after of list(), also in another process and
@@ -1280,11 +1320,23 @@ namespace DelayQueue {
      */
     class Release extends \RuntimeException implements Exception
     {
-        /** Seconds. */
-        public readonly float $delay;
+        /** Seconds; null where a moment was given. */
+        public readonly ?float $delay;
+        /** Unix seconds; null where a delay was given. */
+        public readonly ?float $dueAt;
+        public readonly bool $countAttempt;
 
-        /** @param Duration $delay */
-        public function __construct(int|float|string|\DateInterval $delay = 0, string $message = '') {}
+        /**
+         * @param Duration|\DateTimeInterface $delay
+         * @param bool $countAttempt false: as if the job had not been reserved, and neither does the run count
+         *
+         * @throws InvalidArgument
+         */
+        public function __construct(
+            int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
+            string $message = '',
+            bool $countAttempt = true,
+        ) {}
     }
 
     /**
@@ -1339,11 +1391,11 @@ namespace DelayQueue {
         public readonly ?float $ttr;
         /** Of touch(), Unix seconds. */
         public readonly ?float $leaseUntil;
-        /** Of update(), as the next attempt sees it. */
+        /** Of update(), as the next attempt sees it; null where it stays. */
         public readonly mixed $payload;
-        /** Of update(): the bytes. */
+        /** Of update(): the bytes; null where they stay. */
         public readonly ?string $body;
-        /** @var Headers|null of update(), null keeps them */
+        /** @var array<array-key, string|null>|null of update(): those that change, null for one that is removed */
         public readonly ?array $headers;
     }
 
@@ -1845,7 +1897,7 @@ namespace {
          * ends with the job that set it, and so do blocked signals.
          *
          * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler one that cannot be called so is a \TypeError.
-         *     Returns: ack; returns false: fail; throws Release, RateLimited, Bury or anything else: release, give back
+         *     Returns, whatever it returns: ack; throws Release, RateLimited, Bury or anything else: release, give back
          *     uncounted, bury or fail; a job the handler settled itself is left alone, and no event tells of it
          * @param int|float $idleTimeout seconds without a job after which listeners hear of Event::Idle, and again after each as many
          * @param int<0, max> $maxJobs 0: no limit
@@ -1926,28 +1978,39 @@ namespace {
          * Moves a delayed, ready or buried job to a new time.
          *
          * @param Duration|\DateTimeInterface $delay
+         * @param bool $held true: also a job that a worker holds. It comes back by that time at the latest, if it is given back without a failure
+         *     (Job::release(), a thrown Release); if it fails or ends, this is forgotten
          *
-         * @return bool false when it is not there, or reserved
+         * @return bool false when it is not there, or reserved, unless $held
          *
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException
          */
-        public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay): bool {}
+        public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay, bool $held = false): bool {}
 
         /**
-         * Replaces the payload and, unless null, the headers of a job that no worker holds.
+         * Changes the payload, the headers and the time of a job that no worker holds, in one step.
          *
-         * @param Headers|null $headers [] removes them
+         * @param mixed $payload null keeps it
+         * @param array<array-key, string|null> $headers those that change, by their names: null removes one, all others stay
+         * @param Duration|\DateTimeInterface|null $delay as in reschedule(); null keeps its time
+         * @param \DelayQueue\JobInfo|null $unchanged only if its record and its time are still those of this look, which this queue gave
          *
-         * @return bool false when it is not there, or reserved
+         * @return bool false when it is not there, reserved, or changed
          *
          * @throws \DelayQueue\PayloadException
-         * @throws \DelayQueue\SealException when the job is sealed and this object has no keys, or when it cannot be opened for the headers
-         *     that are to stay
-         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\SealException when it is sealed and cannot be opened
+         * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost, and the job is not as $unchanged says: this very
+         *     call may have changed it
          * @throws \DelayQueue\ServerException
          */
-        public function update(string $id, mixed $payload, ?array $headers = null): bool {}
+        public function update(
+            string $id,
+            mixed $payload = null,
+            array $headers = [],
+            int|float|string|\DateInterval|\DateTimeInterface|null $delay = null,
+            ?\DelayQueue\JobInfo $unchanged = null,
+        ): bool {}
 
         /**
          * Seals a job that no worker holds with the first key, and in the way, of this object; all else of the job stays.
@@ -2038,9 +2101,9 @@ namespace {
         public function countDue(\DateTimeInterface ...$until): array {}
 
         /**
-         * Makes up to $max buried jobs ready, the oldest first.
+         * Makes buried jobs ready, the oldest first, in bounded steps.
          *
-         * @param positive-int $max
+         * @param positive-int|null $max null: all that are buried now
          *
          * @return int<0, max>
          *
@@ -2048,7 +2111,7 @@ namespace {
          *     message says how many are kicked
          * @throws \DelayQueue\ServerException
          */
-        public function kick(int $max = 1, bool $resetAttempts = true): int {}
+        public function kick(?int $max = null, bool $resetAttempts = true): int {}
 
         /**
          * From now on reserve() of every process gives nothing of the queue, or of a group. It replaces what rateLimit() has set.

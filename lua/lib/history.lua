@@ -10,11 +10,14 @@ local function read_history(id, first_due)
   past.attempts, past.timeouts, past.releases, past.buries, past.kicks, past.first_due = struct.unpack('>I4I4I4I4I4I8', packed)
   return past
 end
--- Also marks the record, so that the script that reserves the job reads its history.
+-- Also marks the record, so that the script that reserves the job reads its history, and forgets the time for which it was asked while it was held.
 local function write_history(id, record, past)
   local counts = struct.pack('>I4I4I4I4I4I8', past.attempts, past.timeouts, past.releases, past.buries, past.kicks, math.max(past.first_due, 0))
   call('HSET', history, id, counts .. past.error)
-  if options(record) and not has_history(string.byte(record)) then call('HSET', jobs, id, with_history(record)) end
+  local _, unasked = asked_for(record)
+  if unasked or options(record) and not has_history(string.byte(record)) then
+    call('HSET', jobs, id, with_history(unasked or record))
+  end
 end
 -- The due time of a job that is stored, or moved, has passed: it keeps its place, and waits from now on. Nothing fails where the user may not say so.
 local function waits_from_now(id, record)

@@ -264,6 +264,77 @@ pub struct JobInfo {
     pub seal_error: Option<Unopened>,
     /// The partition of the queue in which it lay.
     pub partition: u16,
+    /// `None` of a job that no queue has shown.
+    pub fingerprint: Option<Fingerprint>,
+    /// Only of a job that waits, and only a look at that one job tells.
+    pub waiting: Option<Waiting>,
+}
+
+/// Why no worker has a job that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    pub reason: WaitReason,
+    /// When that may end, as far as it can be known.
+    pub until_us: Option<i64>,
+    /// How many jobs come before it; not counted for a job that is not due.
+    pub ahead: Option<u64>,
+    /// The job that holds up its ordered group.
+    pub held_up_by: Option<JobId>,
+}
+
+/// What a job waits for: the first that holds it up, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitReason {
+    Delay,
+    QueuePaused,
+    GroupPaused,
+    GroupClosed,
+    GroupOrder,
+    GroupConcurrency,
+    GroupRate,
+    QueueLimit,
+    Line,
+    Nothing,
+}
+
+impl WaitReason {
+    pub const ALL: [Self; 10] = [
+        Self::Delay,
+        Self::QueuePaused,
+        Self::GroupPaused,
+        Self::GroupClosed,
+        Self::GroupOrder,
+        Self::GroupConcurrency,
+        Self::GroupRate,
+        Self::QueueLimit,
+        Self::Line,
+        Self::Nothing,
+    ];
+
+    /// Its word in the answer of a script.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Delay => "delay",
+            Self::QueuePaused => "queue_paused",
+            Self::GroupPaused => "group_paused",
+            Self::GroupClosed => "group_closed",
+            Self::GroupOrder => "group_order",
+            Self::GroupConcurrency => "group_concurrency",
+            Self::GroupRate => "group_rate",
+            Self::QueueLimit => "queue_limit",
+            Self::Line => "line",
+            Self::Nothing => "nothing",
+        }
+    }
+}
+
+/// What a job was at a look: another one has another record, or another time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint {
+    pub digest: String,
+    /// Of a buried job: since when it is buried.
+    pub due_at_us: i64,
 }
 
 impl JobInfo {

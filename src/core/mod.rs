@@ -13,6 +13,7 @@ pub mod durability;
 pub mod duration;
 pub mod error;
 pub mod groups;
+pub mod headers;
 pub mod install;
 pub mod job;
 pub mod keyring;

@@ -106,7 +106,7 @@ impl Record {
         let traits = stored_traits(&bytes, HEAD + stored.len())?;
         let mut options = JobOptions::default();
         options.extras.flags = bytes.first()? & MAY_BE_IGNORED;
-        options.extras.traits = if traits == [0, 0] { Vec::new() } else { traits.to_vec() };
+        options.extras.traits = traits::lasting(traits);
         if let Some((fixed, json)) = stored.get(2..).and_then(|rest| rest.split_at_checked(FIXED)) {
             let field = |from: usize| fixed.get(from..from + 4).map(be);
             // A shorter lease, which only another program can have stored, would end before its holder hears of it.
@@ -120,6 +120,12 @@ impl Record {
         bytes.drain(..payload_at);
         Some(Self { created_at_ms, options, payload: bytes })
     }
+}
+
+/// The digest of a record but for its flags, which scripts change: as `lua/lib/record.lua` makes it.
+#[must_use]
+pub fn digest(record: &[u8]) -> String {
+    sha1_smol::Sha1::from(record.get(1..).unwrap_or_default()).digest().to_string()
 }
 
 /// The options as they stand in a record, with their length in front; nothing for the default ones. `None`: as for [`Record::decode`].

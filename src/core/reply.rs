@@ -1,8 +1,8 @@
 //! The only file that reads answers: a script's is a status word, then values; a plain command's is a value.
 
 use super::error::{Doing, Error, Result};
-use super::job::{JobId, JobInfo, LeaseReceipt, Reserved, State};
-use super::record::{History, Record};
+use super::job::{Fingerprint, JobId, JobInfo, LeaseReceipt, Reserved, State, WaitReason, Waiting};
+use super::record::{self, History, Record};
 use super::resp;
 use redis::Value;
 use std::sync::Arc;
@@ -142,6 +142,7 @@ impl Reply {
         let history = History::decode(&past);
         let due_at_us = self.int()?;
         let lease_until_us = self.optional_int()?;
+        let fingerprint = Some(Fingerprint { digest: record::digest(&bytes), due_at_us });
         // A damaged or newer record is shown as it is, so that an operator can look at it.
         let record = Record::decode(bytes.clone()).unwrap_or_else(|| Record {
             created_at_ms: 0,
@@ -166,7 +167,24 @@ impl Reply {
             last_error: history.last_error,
             seal_error: None,
             partition: 0,
+            fingerprint,
+            waiting: None,
         })
+    }
+
+    /// Why a job waits, behind the answer of a look at it; `None`: it does not.
+    ///
+    /// # Errors
+    /// [`Error::Server`] when the answer is none of ours.
+    pub fn waiting(&mut self) -> Result<Option<Waiting>> {
+        if self.is_at_end() {
+            return Ok(None);
+        }
+        let word = self.text()?;
+        let reason = WaitReason::ALL.into_iter().find(|reason| reason.word() == word).ok_or_else(unexpected)?;
+        let (until_us, ahead, first) = (self.optional_int()?, self.optional_int()?, self.bytes()?);
+        let held_up_by = (!first.is_empty()).then(|| JobId::from_redis(&first));
+        Ok(Some(Waiting { reason, until_us, ahead: ahead.map(|ahead| u64::try_from(ahead).unwrap_or(0)), held_up_by }))
     }
 }
 

@@ -22,6 +22,8 @@ const RETRY_UNTIL: u8 = b'U';
 const GROUP: u8 = b'G';
 /// Scripts make a moment of it when they store the job.
 const LONGEST_WAIT: u8 = b'w';
+/// When a job is to come back at the latest that somebody has rescheduled while it was held. Scripts write it, and take it away.
+const ASKED_FOR: u8 = b'h';
 
 const AT: u8 = 0;
 const AFTER_DUE: u8 = 1;
@@ -100,6 +102,13 @@ fn all(stored: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
         left = rest.get(length..).unwrap_or_default();
         Some((kind, value))
     })
+}
+
+/// The traits that belong to the job, and not to the lease under which it is now.
+#[must_use]
+pub fn lasting(stored: &[u8]) -> Vec<u8> {
+    let lasting = all(stored).filter(|(kind, _)| *kind != ASKED_FOR);
+    lasting.fold(Traits::default(), |traits, (kind, value)| traits.with(kind, value)).before(&[])
 }
 
 /// When a job with these traits has expired unless it was started, and what then. `first_due_us`: when it fell due first.

@@ -46,8 +46,8 @@ pub fn callable(value: &Zval, origin: Origin<'_>) -> Outcome<Zval> {
     }
 }
 
-/// Calls it; whether it returned false.
-fn invoke<const N: usize>(callable: &Zval, mut arguments: [Zval; N]) -> Outcome<bool> {
+/// Calls it. What it returns means nothing.
+fn invoke<const N: usize>(callable: &Zval, mut arguments: [Zval; N]) -> Outcome<()> {
     let count = u32::try_from(N).unwrap_or(0);
     guard(move || {
         let mut out = Zval::new();
@@ -62,7 +62,6 @@ fn invoke<const N: usize>(callable: &Zval, mut arguments: [Zval; N]) -> Outcome<
                 std::ptr::null_mut(),
             );
         }
-        out.bool() == Some(false)
     })
 }
 
@@ -73,8 +72,7 @@ pub fn discard<T>(values: T) -> Outcome<()> {
 
 /// How a call of user code ended.
 pub enum Ending {
-    /// Whether it returned false.
-    Returned(bool),
+    Returned,
     Threw(Zval),
     /// `exit()`: pending in the engine, to be left alone.
     Exited,
@@ -85,7 +83,7 @@ pub enum Ending {
 /// Calls it and takes the exception that it throws.
 pub fn attempt<const N: usize>(callable: &Zval, arguments: [Zval; N]) -> Ending {
     match invoke(callable, arguments) {
-        Ok(is_false) => Ending::Returned(is_false),
+        Ok(()) => Ending::Returned,
         Err(Unwind::Bailout) => Ending::Fatal,
         Err(Unwind::Thrown) => match take_throwable() {
             Some(exception) => Ending::Threw(exception),
@@ -143,7 +141,7 @@ impl Listeners {
             let ran = ran.map_or_else(convert::null, |ran| convert::float(ran.as_secs_f64()));
             let arguments = [classes::case_object(event), or_null(job), or_null(error), ran];
             match attempt(callable, arguments) {
-                Ending::Returned(_) => {}
+                Ending::Returned => {}
                 Ending::Threw(exception) => {
                     let what = exception.object().map(reason::headline).unwrap_or_default();
                     let what = String::from_utf8_lossy(&what).into_owned();

@@ -1,6 +1,7 @@
 //! Rust values as PHP values, and PHP arrays byte by byte: their keys may be any bytes.
 
 use super::sys;
+use crate::core::job::Due;
 use ext_php_rs::ffi;
 use ext_php_rs::types::{ZendHashTable, ZendStr, Zval};
 
@@ -46,6 +47,14 @@ pub fn bool(value: bool) -> Zval {
 
 pub fn null() -> Zval {
     Zval::new()
+}
+
+/// A delay in seconds, or null; and a moment in Unix seconds, or null.
+pub fn due(due: Due) -> (Zval, Zval) {
+    match due {
+        Due::InMs(ms) => (float(seconds(ms)), null()),
+        Due::AtUs(us) => (null(), float(unix_seconds_of_us(us))),
+    }
 }
 
 pub fn nullable<T>(value: Option<T>, convert: impl FnOnce(T) -> Zval) -> Zval {

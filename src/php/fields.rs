@@ -127,7 +127,7 @@ impl<'a> Fields<'a> {
                         Source::First(index) => index,
                         _ => return Err(throw_error(&format!("Unknown named parameter ${key}{hint}"))),
                     };
-                    return Err(Origin::First(index).value_error(&format!("has the unknown key \"{key}\"{hint}")));
+                    return Err(Origin::First(index).unknown_key(&key, &hint));
                 }
             }
         }

@@ -3,49 +3,44 @@
 use super::convert::{self, ArrayKey};
 use super::origin::{Origin, type_name};
 use super::unwind::Outcome;
+use crate::core::headers::{self, Headers};
 use crate::core::seal::Seal;
 use ext_php_rs::types::Zval;
 
-/// Most headers of a job.
-const MOST: usize = 64;
-/// The longest name.
-const NAME_BYTES: usize = 100;
-/// Most bytes of all names and values together.
-const BYTES: usize = 8 << 10;
-
 /// Names and values in their order. Nothing is coerced, but that PHP makes an int of a name such as `123`.
-pub fn read(value: &Zval, origin: Origin<'_>) -> Outcome<Vec<(String, String)>> {
+pub fn read(value: &Zval, origin: Origin<'_>) -> Outcome<Headers> {
+    let changes = changes_of(value, origin, "strings")?;
+    let headers: Headers = changes.into_iter().map(|(name, text)| (name, text.unwrap_or_default())).collect();
+    headers::check(&headers).map_err(|error| origin.throw(error))?;
+    Ok(headers)
+}
+
+/// As above, and null for one that is removed.
+pub fn changes(value: &Zval, origin: Origin<'_>) -> Outcome<Vec<(String, Option<String>)>> {
+    changes_of(value, origin, "strings and nulls")
+}
+
+fn changes_of(value: &Zval, origin: Origin<'_>, of: &str) -> Outcome<Vec<(String, Option<String>)>> {
     let Some(table) = value.array() else { return Err(origin.wrong_type("array", value)) };
-    if table.len() > MOST {
-        return Err(origin.value_error(&format!("must have at most {MOST} headers, {} given", table.len())));
-    }
-    let mut headers = Vec::with_capacity(table.len());
+    let mut changes = Vec::with_capacity(table.len());
     for (key, value) in convert::entries(table) {
+        // A key that is no UTF-8 becomes one with replacement characters, which are no letters of a name either.
         let name = key.to_string();
-        if !is_name(name.as_bytes()) {
-            let must = format!("must have names of 1 to {NAME_BYTES} bytes of [A-Za-z0-9._-], \"{name}\" given");
-            return Err(origin.value_error(&must));
+        headers::check_name(&name).map_err(|error| origin.throw(error))?;
+        if value.is_null() && of != "strings" {
+            changes.push((name, None));
+            continue;
         }
         let Some(bytes) = value.zend_str() else {
             let given = type_name(value);
-            return Err(origin.type_error_saying(&format!("must be an array of strings, {given} given for \"{name}\"")));
+            return Err(origin.type_error_saying(&format!("must be an array of {of}, {given} given for \"{name}\"")));
         };
         let Ok(text) = std::str::from_utf8(bytes.as_bytes()) else {
             return Err(origin.value_error(&format!("must have values of valid UTF-8, that of \"{name}\" is not")));
         };
-        headers.push((name, text.to_owned()));
+        changes.push((name, Some(text.to_owned())));
     }
-    let size: usize = headers.iter().map(|(name, text)| name.len() + text.len()).sum();
-    if size > BYTES {
-        return Err(origin.value_error(&format!("must have at most {BYTES} bytes of names and values, {size} given")));
-    }
-    Ok(headers)
-}
-
-/// A key that is no UTF-8 has become one with replacement characters, which are no letters of a name either.
-fn is_name(name: &[u8]) -> bool {
-    let is_fine = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    (1..=NAME_BYTES).contains(&name.len()) && name.iter().all(is_fine)
+    Ok(changes)
 }
 
 pub fn seal_array(seal: &Seal) -> Zval {

@@ -14,7 +14,7 @@ use crate::core::clock;
 use crate::core::error::Error;
 use crate::core::job::{Due, Reserved};
 use crate::core::process::Generation;
-use crate::core::queue::{Finished, Held, Queue, SealedContent};
+use crate::core::queue::{Changes, Finished, Held, Queue, SealedContent};
 use crate::core::worker::lease::Lease;
 use ext_php_rs::types::Zval;
 use std::cell::Cell;
@@ -304,24 +304,29 @@ pub fn keep_alive(job: &Job, call: &Call) -> Outcome<Zval> {
 
 pub fn update(job: &Job, call: &Call) -> Outcome<Zval> {
     if call.non_null(3).is_some() {
-        let body = call.required(1, payload::stored)?;
-        let headers = call.nullable(2, headers::read)?.unwrap_or_default();
-        let seal = call.required(3, headers::read_seal)?;
-        job.check()?;
-        let content = RecordedContent { body, format: Format::Raw, headers: Some(&headers) };
-        if job.is_recorded(|| RecordedCall { name: "update", content: Some(content), ..RecordedCall::default() })? {
-            return Ok(convert::null());
-        }
-        let content = SealedContent { payload: body, headers: &headers, seal: &seal };
-        job.note(job.queue.update_held_to_sealed(&job.held, content))?;
-        return Ok(convert::null());
+        return update_to_sealed(job, call);
     }
-    let bytes = call.required(1, |value, origin| job.encoding.encode(value, origin))?;
-    let headers = call.nullable(2, headers::read)?;
+    let payload = call.nullable(1, |value, origin| job.encoding.encode(value, origin))?;
+    let headers = call.optional(2, headers::changes)?.unwrap_or_default();
     job.check()?;
-    let content = RecordedContent { body: &bytes, format: job.encoding.format, headers: headers.as_deref() };
+    let content = RecordedContent { body: payload.as_deref(), format: job.encoding.format, headers: &headers };
     if !job.is_recorded(|| RecordedCall { name: "update", content: Some(content), ..RecordedCall::default() })? {
-        job.note(job.queue.update_held(&job.held, &bytes, headers.as_deref()))?;
+        let changes = Changes { payload: payload.as_deref(), headers: &headers };
+        job.note(job.queue.update_held(&job.held, changes))?;
+    }
+    Ok(convert::null())
+}
+
+fn update_to_sealed(job: &Job, call: &Call) -> Outcome<Zval> {
+    let payload = call.required(1, payload::stored)?;
+    let headers = call.optional(2, headers::read)?.unwrap_or_default();
+    let seal = call.required(3, headers::read_seal)?;
+    job.check()?;
+    let changes: Vec<_> = headers.iter().map(|(name, text)| (name.clone(), Some(text.clone()))).collect();
+    let content = RecordedContent { body: Some(payload), format: Format::Raw, headers: &changes };
+    if !job.is_recorded(|| RecordedCall { name: "update", content: Some(content), ..RecordedCall::default() })? {
+        let content = SealedContent { payload, headers: &headers, seal: &seal };
+        job.note(job.queue.update_held_to_sealed(&job.held, content))?;
     }
     Ok(convert::null())
 }

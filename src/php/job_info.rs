@@ -1,11 +1,11 @@
 //! `DelayQueue\JobInfo`: a look at a job.
 
-use super::classes::{self, properties};
+use super::classes::{self, cases, properties};
 use super::object::{Handlers, Inside, make};
 use super::payload::Format;
 use super::unwind::Outcome;
 use super::{backoff, convert, headers};
-use crate::core::job::{JobInfo as Core, Place};
+use crate::core::job::{Fingerprint, JobInfo as Core, Place, WaitReason};
 use crate::core::{record, traits};
 use ext_php_rs::types::Zval;
 use std::cell::OnceCell;
@@ -15,6 +15,8 @@ use std::sync::OnceLock;
 pub struct JobInfo {
     /// Where a queue has seen the job. Floats of Unix seconds do not know each microsecond.
     pub place: OnceCell<Place>,
+    /// `None` of one that no queue has shown.
+    pub fingerprint: Option<Fingerprint>,
 }
 
 impl Inside for JobInfo {
@@ -35,7 +37,7 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
     let limits: &[u8] = if info.kicks == 0 { &info.options.extras.traits } else { &[] };
     let first_due_us = info.first_due_at_us.unwrap_or(info.due_at_us);
     let expires_at_us = traits::expires_at_us(limits, first_due_us);
-    let options = &info.options;
+    let (options, waiting) = (&info.options, info.waiting.as_ref());
     let properties = properties::JobInfo {
         id: convert::bytes(info.id.as_bytes()),
         queue: convert::bytes(&info.queue),
@@ -64,8 +66,27 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         seal: convert::nullable(options.seal.as_ref(), headers::seal_array),
         seal_error: convert::nullable(info.seal_error.as_ref(), |why| convert::bytes(why.to_string())),
         extras: convert::nullable(record::encode_extras(&options.extras), convert::bytes),
+        waits_for: convert::nullable(waiting, |waiting| classes::case_object(reason(waiting.reason))),
+        earliest_at: convert::nullable(waiting.and_then(|waiting| waiting.until_us), moment),
+        ahead: convert::nullable(waiting.and_then(|waiting| waiting.ahead), convert::int),
+        held_up_by: convert::nullable(waiting.and_then(|waiting| waiting.held_up_by.as_ref()), |id| convert::bytes(id.as_bytes())),
     };
-    make(JobInfo { place: info.place().into() }, properties)
+    make(JobInfo { place: info.place().into(), fingerprint: info.fingerprint.clone() }, properties)
+}
+
+fn reason(reason: WaitReason) -> cases::WaitReason {
+    match reason {
+        WaitReason::Delay => cases::WaitReason::Delay,
+        WaitReason::QueuePaused => cases::WaitReason::QueuePaused,
+        WaitReason::GroupPaused => cases::WaitReason::GroupPaused,
+        WaitReason::GroupClosed => cases::WaitReason::GroupClosed,
+        WaitReason::GroupOrder => cases::WaitReason::GroupOrder,
+        WaitReason::GroupConcurrency => cases::WaitReason::GroupConcurrency,
+        WaitReason::GroupRate => cases::WaitReason::GroupRate,
+        WaitReason::QueueLimit => cases::WaitReason::QueueLimit,
+        WaitReason::Line => cases::WaitReason::Line,
+        WaitReason::Nothing => cases::WaitReason::Nothing,
+    }
 }
 
 pub fn place(this: &JobInfo) -> Outcome<Zval> {

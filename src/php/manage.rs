@@ -1,6 +1,7 @@
 //! Looking at jobs and queues, and moving them about.
 
 use super::call::Call;
+use super::classes::properties;
 use super::delay_queue::DelayQueue;
 use super::job_info::{self, JobInfo};
 use super::origin::Origin;
@@ -9,7 +10,8 @@ use super::unwind::{Outcome, throw_error};
 use super::{args, convert, groups, headers, object, times};
 use crate::core::doctor::Level;
 use crate::core::install;
-use crate::core::job::{Place, State};
+use crate::core::job::{Fingerprint, JobId, Place, State};
+use crate::core::queue::Changes;
 use ext_php_rs::types::Zval;
 
 pub fn peek(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
@@ -92,14 +94,32 @@ pub fn cancel(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
 pub fn reschedule(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let id = call.required(1, args::id)?;
     let due = call.required(2, times::due)?;
-    Ok(convert::bool(this.queue.at_home(&id, |part| part.reschedule(&id, due))?))
+    let held = call.bool_or(3, false)?;
+    Ok(convert::bool(this.queue.at_home(&id, |part| part.reschedule(&id, due, held))?))
 }
 
 pub fn update(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let id = call.required(1, args::id)?;
-    let bytes = call.required(2, |value, origin| this.defaults.encoding.encode(value, origin))?;
-    let headers = call.nullable(3, headers::read)?;
-    Ok(convert::bool(this.queue.at_home(&id, |part| part.update(&id, &bytes, headers.as_deref()))?))
+    let payload = call.nullable(2, |value, origin| this.defaults.encoding.encode(value, origin))?;
+    let headers = call.optional(3, headers::changes)?.unwrap_or_default();
+    let due = call.nullable(4, times::due)?;
+    let unchanged = call.nullable(5, |value, origin| fingerprint(this, &id, value, origin))?;
+    let changes = Changes { payload: payload.as_deref(), headers: &headers };
+    Ok(convert::bool(this.queue.at_home(&id, |part| part.update(&id, changes, due, unchanged.as_ref()))?))
+}
+
+/// What the job of this id was when this queue has shown it.
+fn fingerprint(this: &DelayQueue, id: &JobId, value: &Zval, origin: Origin<'_>) -> Outcome<Fingerprint> {
+    let Some(info) = object::inside::<JobInfo>(value) else { return Err(origin.wrong_type("JobInfo", value)) };
+    let is = |name: &str, wanted: &[u8]| {
+        let found = value.object().and_then(|object| object::property::<properties::JobInfo>(object, name));
+        found.and_then(Zval::zend_str).is_some_and(|text| text.as_bytes() == wanted)
+    };
+    match &info.fingerprint {
+        _ if !is("id", id.as_bytes()) => Err(origin.value_error("must be the job of argument #1 ($id)")),
+        Some(seen) if is("queue", this.queue.name().as_bytes()) => Ok(seen.clone()),
+        _ => Err(origin.value_error("must be a job that this queue has shown")),
+    }
 }
 
 pub fn reseal(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
@@ -118,7 +138,11 @@ pub fn kick_job(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
 }
 
 pub fn kick(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
-    let max = call.optional(1, args::at_least(1))?.unwrap_or(1);
+    // Those that are buried again meanwhile stay so: it ends.
+    let max = match call.nullable(1, args::at_least(1))? {
+        Some(max) => max,
+        None => this.queue.count(Some(State::Buried))?,
+    };
     let reset = call.bool_or(2, true)?;
     Ok(convert::int(this.queue.kick(max, reset)?))
 }

@@ -54,6 +54,13 @@ impl Origin<'_> {
         throw_invalid(&format!("{} {must}", self.words()), &parameter, item, key.as_deref())
     }
 
+    /// An array in the first argument has a key that means nothing.
+    pub fn unknown_key(self, key: &ArrayKey<'_>, hint: &str) -> Unwind {
+        let message = format!("{} has the unknown key \"{key}\"{hint}", self.words());
+        let item = if let Self::First(index) = self { index } else { None };
+        throw_invalid(&message, &parameter_name(1), item, Some(&key.to_string()))
+    }
+
     /// `DelayQueue::push(): Argument #2 ($delay) must be of type {expected}, array given`
     pub fn type_error(self, expected: &str, given: &Zval) -> Unwind {
         let words = format!("must be of type {expected}, {} given", type_name(given));

@@ -58,10 +58,7 @@ pub fn producer(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
 /// The job that a push would store, for programs that store it elsewhere first. Asks no Redis.
 pub fn prepare(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let job = Fields::of_first(call)?.job(&this.defaults)?;
-    let (delay, due_at) = match job.due {
-        Due::InMs(ms) => (convert::float(convert::seconds(ms)), convert::null()),
-        Due::AtUs(us) => (convert::null(), convert::float(convert::unix_seconds_of_us(us))),
-    };
+    let (delay, due_at) = convert::due(job.due);
     let on_duplicate = match job.on_duplicate {
         OnDuplicate::Fail => cases::OnDuplicate::Fail,
         OnDuplicate::Keep => cases::OnDuplicate::Keep,

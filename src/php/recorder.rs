@@ -28,7 +28,7 @@ impl Recorder {
         let listener = self.values.borrow().first().filter(|value| !value.is_null()).map(Zval::shallow_clone);
         if let Some(listener) = listener {
             match attempt(&listener, [object.shallow_clone()]) {
-                Ending::Returned(_) => {}
+                Ending::Returned => {}
                 Ending::Threw(exception) => return Err(throw_again(exception)),
                 Ending::Exited => return Err(Unwind::Thrown),
                 Ending::Fatal => return Err(Unwind::Bailout),
@@ -68,9 +68,11 @@ pub struct RecordedCall<'a> {
 
 /// The payload and headers that `update()` stores.
 pub struct RecordedContent<'a> {
-    pub body: &'a [u8],
+    /// `None` keeps it.
+    pub body: Option<&'a [u8]>,
     pub format: Format,
-    pub headers: Option<&'a [(String, String)]>,
+    /// Those that change.
+    pub headers: &'a [(String, Option<String>)],
 }
 
 fn seconds_of_us(us: i64) -> Zval {
@@ -84,9 +86,15 @@ impl RecordedCall<'_> {
             Due::InMs(ms) => now_us.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(1000)),
             Due::AtUs(us) => us,
         });
-        let payload = match &self.content {
-            None => convert::null(),
-            Some(content) => content.format.decode_or_null(content.body)?,
+        let content = self.content.as_ref();
+        let body = content.and_then(|content| content.body);
+        let payload = match (content, body) {
+            (Some(content), Some(body)) => content.format.decode_or_null(body)?,
+            _ => convert::null(),
+        };
+        let headers = |content: &RecordedContent<'_>| {
+            let value = |text: &Option<String>| convert::nullable(text.as_ref(), convert::bytes);
+            convert::map(content.headers.iter().map(|(name, text)| (name, value(text))))
         };
         let properties = properties::JobCall {
             name: convert::bytes(self.name),
@@ -99,8 +107,8 @@ impl RecordedCall<'_> {
             ttr: convert::nullable(self.length_ms, |ms| convert::float(convert::seconds(ms))),
             lease_until: convert::nullable(self.lease_until_us, seconds_of_us),
             payload,
-            body: convert::nullable(self.content.as_ref(), |content| convert::bytes(content.body)),
-            headers: convert::nullable(self.content.as_ref().and_then(|content| content.headers), convert::texts),
+            body: convert::nullable(body, convert::bytes),
+            headers: convert::nullable(content, headers),
         };
         make(Plain, properties)
     }

@@ -5,25 +5,33 @@ use super::exceptions::{property, set_property};
 use super::unwind::{Outcome, Unwind};
 use super::{args, classes, convert, sys, times};
 use crate::core::groups::Group;
-use ext_php_rs::types::{ZendObject, ZendStr, Zval};
+use crate::core::job::Due;
+use ext_php_rs::types::{ZendObject, Zval};
 
-/// `new Release('30s', 'rate limited')`
+/// `new Release('30s', 'rate limited')`, `new Release(new DateTimeImmutable('tomorrow'), countAttempt: false)`
 pub fn construct_release(call: &Call) -> Outcome<Zval> {
-    let delay_ms = call.optional(1, times::span)?.unwrap_or(0);
+    let due = call.optional(1, times::due)?.unwrap_or(Due::InMs(0));
     let message = call.optional(2, args::bytes)?;
-    fill_release(call.object()?, delay_ms, message.as_deref())?;
+    let back = Back { due, count_attempt: call.bool_or(3, true)? };
+    fill_release(call.object()?, &back, message.as_deref())?;
     Ok(convert::null())
 }
 
+/// When a job comes back, and whether its attempt counts.
+pub struct Back {
+    pub due: Due,
+    pub count_attempt: bool,
+}
+
 /// Sets the properties that `Release` has, in its constructor and in those of its subclasses.
-fn fill_release(object: *mut ZendObject, delay_ms: u64, message: Option<&[u8]>) -> Outcome<()> {
-    let mut delay = Zval::new();
-    delay.set_double(convert::seconds(delay_ms));
-    set_property(classes::RELEASE.entry(), object, "delay", &mut delay);
+fn fill_release(object: *mut ZendObject, back: &Back, message: Option<&[u8]>) -> Outcome<()> {
+    let (delay, due_at) = convert::due(back.due);
+    let values = [("delay", delay), ("dueAt", due_at), ("countAttempt", convert::bool(back.count_attempt))];
+    for (name, mut value) in values {
+        set_property(classes::RELEASE.entry(), object, name, &mut value);
+    }
     if let Some(message) = message {
-        let mut text = Zval::new();
-        text.set_zend_string(ZendStr::new(message, false));
-        set_property(sys::find_class("Exception"), object, "message", &mut text);
+        set_property(sys::find_class("Exception"), object, "message", &mut convert::bytes(message));
     }
     if sys::exception_pending() { Err(Unwind::Thrown) } else { Ok(()) }
 }
@@ -33,7 +41,8 @@ pub fn construct_rate_limited(call: &Call) -> Outcome<Zval> {
     let for_ms = call.required(1, times::span)?;
     let group = call.nullable(2, args::group)?;
     let message = call.optional(3, args::bytes)?;
-    fill_release(call.object()?, for_ms, message.as_deref())?;
+    let back = Back { due: Due::InMs(for_ms), count_attempt: false };
+    fill_release(call.object()?, &back, message.as_deref())?;
     let mut group = convert::nullable(group, |group| convert::bytes(group.as_bytes()));
     set_property(classes::RATE_LIMITED.entry(), call.object()?, "group", &mut group);
     if sys::exception_pending() { Err(Unwind::Thrown) } else { Ok(convert::null()) }
@@ -51,18 +60,28 @@ pub fn rate_limit(exception: &ZendObject) -> Option<RateLimit> {
     if !classes::RATE_LIMITED.owns(exception) {
         return None;
     }
-    let for_ms = delay_ms(exception)?;
+    let for_ms = delay_ms(exception);
     let group = property(classes::RATE_LIMITED.entry(), exception, "group", |value| {
         value.zend_str().and_then(|name| Group::new(name.as_bytes()).ok())
     });
     Some(RateLimit { for_ms, group })
 }
 
-/// Milliseconds of a thrown `DelayQueue\Release`.
-pub fn delay_ms(object: &ZendObject) -> Option<u64> {
+/// What a thrown `DelayQueue\Release` asks for. One whose constructor did not run comes back at once, and counts.
+pub fn back(object: &ZendObject) -> Option<Back> {
     if !classes::RELEASE.owns(object) {
         return None;
     }
+    let seconds = |name| property(classes::RELEASE.entry(), object, name, Zval::double);
+    let due = match seconds("dueAt") {
+        Some(seconds) => Due::AtUs((seconds * 1e6).round() as i64),
+        None => Due::InMs(delay_ms(object)),
+    };
+    let count_attempt = property(classes::RELEASE.entry(), object, "countAttempt", Zval::bool).unwrap_or(true);
+    Some(Back { due, count_attempt })
+}
+
+fn delay_ms(object: &ZendObject) -> u64 {
     let seconds = property(classes::RELEASE.entry(), object, "delay", Zval::double).unwrap_or(0.0);
-    Some(crate::core::duration::from_seconds(seconds.max(0.0)).unwrap_or(0))
+    crate::core::duration::from_seconds(seconds.max(0.0)).unwrap_or(0)
 }

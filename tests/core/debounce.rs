@@ -105,7 +105,7 @@ fn a_job_that_was_only_moved_keeps_its_moment() {
     queue.push(&at_most(delayed("a", 60_000), 30_000)).unwrap();
     let latest = due(&queue);
     queue.give_back(&[&queue.reserve_job(&id("a")).unwrap().unwrap().receipt]).unwrap();
-    queue.reschedule(&id("a"), Due::AtUs(1)).unwrap();
+    queue.reschedule(&id("a"), Due::AtUs(1), false).unwrap();
     travel(1_000);
     queue.push(&at_most(delayed("a", 60_000), 30_000)).unwrap();
     assert_eq!(due(&queue), latest);

@@ -1,5 +1,6 @@
 //! A change counts when a replica has it, or the disk.
 
+use delayqueue::core::queue::Changes;
 use crate::new_jobs::{once, unique};
 use crate::support::*;
 use delayqueue::core::durability::Durability;
@@ -47,8 +48,8 @@ fn a_change_that_a_replica_has_succeeds() {
     queue.push_many(&[job("b"), job("c")], &mut Vec::new()).unwrap();
     assert_eq!(queue.push_once(&[once("r", job("once"))]).unwrap().added, 1);
     assert_eq!(queue.cancel(&[id("once")]).unwrap(), 1);
-    assert!(queue.update(&id("b"), b"2", None).unwrap());
-    assert!(queue.reschedule(&id("c"), Due::InMs(60_000)).unwrap());
+    assert!(queue.update(&id("b"), Changes::payload(b"2"), None, None).unwrap());
+    assert!(queue.reschedule(&id("c"), Due::InMs(60_000), false).unwrap());
     assert_eq!(queue.cancel(&[id("c")]).unwrap(), 1);
     let held = reserve(&queue).unwrap();
     queue.ack(&held.held()).unwrap();
@@ -69,8 +70,8 @@ fn a_change_that_no_replica_has_is_in_doubt_and_says_so() {
     assert_in_doubt(queue.push_once(&[once("r", job("once"))]), words);
     assert_in_doubt(queue.push_once(&[once("r", job("once"))]), words); // it is known, and a replica must know it, too
     assert_in_doubt(queue.ack(&held.held()), words);
-    assert_in_doubt(queue.update(&id("a"), b"2", None), words);
-    assert_in_doubt(queue.reschedule(&id("b"), Due::InMs(60_000)), words);
+    assert_in_doubt(queue.update(&id("a"), Changes::payload(b"2"), None, None), words);
+    assert_in_doubt(queue.reschedule(&id("b"), Due::InMs(60_000), false), words);
     assert_in_doubt(queue.cancel(&[id("c")]), words);
     // A reserve does not wait: a lost lease would not be missed.
     assert!(reserve(&queue).is_some());
@@ -145,7 +146,7 @@ fn a_refusal_that_changes_nothing_is_said_although_no_replica_is_there() {
     queue.hasty().push(&job("b")).unwrap();
     let result = queue.push(&job("a"));
     assert!(matches!(&result, Err(Error::Duplicate { .. })), "{result:?}");
-    assert!(!queue.reschedule(&id("nothing"), Due::InMs(60_000)).unwrap());
-    assert!(!queue.update(&id("nothing"), b"2", None).unwrap());
+    assert!(!queue.reschedule(&id("nothing"), Due::InMs(60_000), false).unwrap());
+    assert!(!queue.update(&id("nothing"), Changes::payload(b"2"), None, None).unwrap());
     replica.signal(libc::SIGCONT);
 }

@@ -1,5 +1,6 @@
 //! Records and members that no version of ours wrote: scripts bury or drop them once and for all, and serve the jobs around them.
 
+use delayqueue::core::queue::Changes;
 use crate::audit;
 use crate::support::*;
 use delayqueue::core::clock;
@@ -61,8 +62,8 @@ fn a_record_of_a_newer_format_is_set_aside_and_stays_untouched() {
         push_unknown(&mut raw, &queue, "new");
         queue.push(&prioritized("good", priority)).unwrap();
         let record = raw.run(&["HGET", &key(&queue, "jobs"), "new"]);
-        assert!(!queue.update(&id("new"), b"x", None).unwrap());
-        assert!(!queue.reschedule(&id("new"), Due::InMs(5)).unwrap());
+        assert!(!queue.update(&id("new"), Changes::payload(b"x"), None, None).unwrap());
+        assert!(!queue.reschedule(&id("new"), Due::InMs(5), false).unwrap());
         assert!(!queue.kick_job(&id("new"), false).unwrap());
         assert_eq!(serve(&queue), all(&["good"]));
         let info = queue.peek(&id("new")).unwrap().unwrap();
@@ -241,7 +242,7 @@ fn a_second_entry_of_a_job_neither_delivers_it_early_nor_loses_it() {
                 raw.int(&["ZCARD", &key(&queue, "reserved")]) == 0
             });
             queue.kick(10, false).unwrap();
-            queue.reschedule(&id("x"), Due::InMs(0)).unwrap();
+            queue.reschedule(&id("x"), Due::InMs(0), false).unwrap();
             assert_eq!(serve(&queue), all(&["x"]), "{state}, priority {priority}");
             assert_eq!(queue.kick(10, false).unwrap(), 0);
             assert_eq!(queue.count(None).unwrap(), 0, "{state}, priority {priority}");

@@ -25,7 +25,7 @@ fn the_first_of_an_ordered_group_that_gets_the_same_time_again_waits_once() {
         queue.release(&reserve(&queue).unwrap().held(), at, None, true).unwrap();
         match replaces {
             true => drop(queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, due: at, ..of("o", "o1") }).unwrap()),
-            false => assert_eq!(queue.reschedule(&id("o1"), at), Ok(true)),
+            false => assert_eq!(queue.reschedule(&id("o1"), at, false), Ok(true)),
         }
         is_sound(&queue);
         assert_eq!(serve_all(&queue), ["o2"], "the group is open");

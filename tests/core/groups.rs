@@ -164,7 +164,7 @@ fn whatever_ends_the_wait_of_an_ordered_group_opens_it() {
     let acts: [Act; 6] = [
         ("cancel", |queue| assert_eq!(queue.cancel(&[id("o1")]), Ok(1))),
         ("kick", |queue| assert_eq!(queue.kick_job(&id("o1"), false), Ok(true))),
-        ("reschedule", |queue| assert_eq!(queue.reschedule(&id("o1"), Due::InMs(60_000)), Ok(true))),
+        ("reschedule", |queue| assert_eq!(queue.reschedule(&id("o1"), Due::InMs(60_000), false), Ok(true))),
         ("replace", |queue| {
             queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..after(60_000, of("o", "o1")) }).unwrap();
         }),

@@ -74,7 +74,7 @@ const CALLS: &[(&str, Call)] = &[
     ("list", |queue| queue.list(State::Ready, 0, 1000).map(drop)),
     ("count", |queue| queue.count(None).map(drop)),
     ("purge", |queue| queue.purge(&[]).map(drop)),
-    ("reschedule", |queue| queue.reschedule(&id("a"), Due::InMs(0)).map(drop)),
+    ("reschedule", |queue| queue.reschedule(&id("a"), Due::InMs(0), false).map(drop)),
     ("take", |queue| queue.take(None, 10).map(drop)),
     ("forget", |queue| queue.forget().map(drop)),
     ("kick", |queue| queue.kick(10, false).map(drop)),

@@ -104,13 +104,13 @@ fn a_release_leaves_its_reason_and_without_one_the_error_before() {
     let queue = fresh();
     queue.push(&job("a")).unwrap();
     let error = || queue.peek(&id("a")).unwrap().unwrap().last_error.map(|text| String::from_utf8(text).unwrap());
-    queue.release_because(&reserve(&queue).unwrap().held(), Due::InMs(0), b"rate limit").unwrap();
+    queue.release_because(&reserve(&queue).unwrap().held(), Due::InMs(0), true, b"rate limit").unwrap();
     assert_eq!(error().as_deref(), Some("rate limit"));
     for counts in [true, false] {
         queue.release(&reserve(&queue).unwrap().held(), Due::InMs(0), None, counts).unwrap();
         assert_eq!(error().as_deref(), Some("rate limit"));
     }
-    queue.release_because(&reserve(&queue).unwrap().held(), Due::InMs(0), b"").unwrap();
+    queue.release_because(&reserve(&queue).unwrap().held(), Due::InMs(0), true, b"").unwrap();
     assert_eq!((error().as_deref(), reserve(&queue).unwrap().attempts), (Some("rate limit"), 4));
 }
 

@@ -19,6 +19,7 @@ mod topology;
 mod worker_loop;
 
 mod acl;
+mod asked;
 mod bounds;
 mod calls;
 mod capacity;
@@ -77,6 +78,7 @@ mod too_large;
 mod traits;
 mod unique;
 mod waiting;
+mod waits_for;
 mod wakes;
 mod worker;
 mod worker_faults;

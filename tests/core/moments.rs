@@ -128,7 +128,7 @@ fn the_time_runs_from_the_first_due_time_and_anew_from_a_rescheduled_one() {
     travel(600);
     assert!(reserve(&queue).is_none(), "nobody has started it");
     assert_eq!(state(&queue, "a"), buried("expired"));
-    assert!(queue.reschedule(&id("a"), Due::InMs(5_000)).unwrap());
+    assert!(queue.reschedule(&id("a"), Due::InMs(5_000), false).unwrap());
     travel(5_500);
     assert_eq!(reserve(&queue).unwrap().attempts, 1);
 }
@@ -163,7 +163,7 @@ fn a_kick_lifts_both_moments() {
         assert!(matches!(queue.fail(&held, Some(b"boom")), Ok(Failed::Retried { .. })));
         travel(60_000);
         let held = reserve(&queue).unwrap().held();
-        assert_eq!(queue.release_because(&held, Due::InMs(0), b"later"), Ok(Settled::Ours));
+        assert_eq!(queue.release_because(&held, Due::InMs(0), true, b"later"), Ok(Settled::Ours));
         reserve(&queue).unwrap();
         travel(61_000);
         assert_eq!(reserve(&queue).unwrap().attempts, 4);
@@ -204,8 +204,8 @@ fn a_release_beyond_the_moment_buries_and_tells_its_holder() {
     let queue = fresh();
     push_many(&queue, &[tried("a"), tried("b"), tried("c"), tried("d")]);
     let held: Vec<_> = reserve_many(&queue, 4).iter().map(|job| job.held()).collect();
-    assert_eq!(queue.release_because(&held[0], Due::InMs(5_000), b"soon"), Ok(Settled::Ours));
-    assert_eq!(queue.release_because(&held[1], Due::InMs(11_000), b"later"), Ok(Settled::Buried));
+    assert_eq!(queue.release_because(&held[0], Due::InMs(5_000), true, b"soon"), Ok(Settled::Ours));
+    assert_eq!(queue.release_because(&held[1], Due::InMs(11_000), true, b"later"), Ok(Settled::Buried));
     queue.release(&held[2], Due::InMs(11_000), None, true).unwrap();
     queue.release(&held[3], Due::InMs(11_000), None, false).unwrap();
     assert_eq!(state(&queue, "a"), Some((State::Delayed, "soon".into())));

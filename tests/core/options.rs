@@ -1,5 +1,6 @@
 //! The options of a job survive everything that happens to it, also those that only newer versions know.
 
+use delayqueue::core::queue::Changes;
 use crate::support::*;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::job::{Due, Extras, JobOptions, NewJob, OnDuplicate};
@@ -56,7 +57,7 @@ fn options_survive_everything_that_happens_to_a_job() {
         queue.bury(&reserve(&queue).unwrap().held(), None).unwrap();
         queue.kick(1, true).unwrap();
         assert_eq!(read(&queue), options, "kicked");
-        queue.reschedule(&id("a"), Due::InMs(5_000)).unwrap();
+        queue.reschedule(&id("a"), Due::InMs(5_000), false).unwrap();
         assert!(queue.kick_job(&id("a"), false).unwrap());
         assert_eq!(read(&queue), options, "rescheduled, and kicked by its id");
         let held = reserve(&queue).unwrap();
@@ -66,18 +67,18 @@ fn options_survive_everything_that_happens_to_a_job() {
         reserve(&queue).unwrap();
         travel(60_001);
         assert_eq!(read(&queue), options, "taken back when its lease ended");
-        queue.update(&id("a"), b"new", None).unwrap();
+        queue.update(&id("a"), Changes::payload(b"new"), None, None).unwrap();
         assert_eq!(read(&queue), options, "a new payload");
         queue.release(&reserve(&queue).unwrap().held(), Due::InMs(0), Some(9), true).unwrap();
         let other = JobOptions { priority: 9, ..options.clone() };
         assert_eq!(read(&queue), other, "another priority, and nothing else");
         let held = reserve(&queue).unwrap();
         assert_eq!(held.payload, b"new");
-        queue.update_held(&held.held(), b"newer", Some(&[("trace".into(), "2".into())])).unwrap();
+        queue.update_held(&held.held(), Changes::new(b"newer", &[("trace".into(), Some("2".into()))])).unwrap();
         queue.release(&held.held(), Due::InMs(0), None, false).unwrap();
         let headers = vec![("trace".to_owned(), "2".to_owned())];
         assert_eq!(read(&queue), JobOptions { headers, ..other.clone() }, "other headers, and nothing else");
-        queue.update(&id("a"), b"newest", Some(&[])).unwrap();
+        queue.update(&id("a"), Changes::new(b"newest", &[("trace".into(), None)]), None, None).unwrap();
         assert_eq!(read(&queue), JobOptions { headers: Vec::new(), ..other }, "no headers, and nothing else");
         assert_eq!(payloads(queue.take(None, 1).unwrap()), [b"newest".to_vec()]);
         delayqueue::core::clock::set_offset_ms(0);
@@ -123,13 +124,14 @@ fn updates_of_headers_beside_each_other_keep_the_other_options() {
             scope.spawn(move || {
                 for n in 0..100 {
                     let value = format!("{thread}.{n}");
-                    let _ = queue.update(&id("a"), value.as_bytes(), Some(&[("by".into(), value.clone())]));
+                    let by = [("by".to_owned(), Some(value.clone()))];
+                    let _ = queue.update(&id("a"), Changes::new(value.as_bytes(), &by), None, None);
                 }
             });
         }
     });
     let info = queue.peek(&id("a")).unwrap().unwrap();
-    let by = info.options.headers.clone();
-    assert_eq!(by, [("by".to_owned(), String::from_utf8(info.payload).unwrap())]);
+    let by = ("by".to_owned(), String::from_utf8(info.payload).unwrap());
+    assert_eq!(info.options.headers, [options.headers.as_slice(), &[by]].concat());
     assert_eq!(JobOptions { headers: options.headers.clone(), ..info.options }, options);
 }

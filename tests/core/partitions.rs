@@ -1,5 +1,6 @@
 //! One queue over several hash tags.
 
+use delayqueue::core::queue::Changes;
 use crate::machine::stalls_since;
 use crate::new_jobs::{once, receipt_only, replacing, unique};
 use crate::support::*;
@@ -68,8 +69,8 @@ fn every_operation_on_a_job_finds_its_partition() {
         let id = id(&name);
         partitions.push(NewJob { due: Due::InMs(60_000), ..job(&name) }).unwrap();
         assert_eq!(partitions.at_home(&id, |part| part.peek(&id)).unwrap().unwrap().state, State::Delayed);
-        assert!(partitions.at_home(&id, |part| part.update(&id, b"2", None)).unwrap());
-        assert!(partitions.at_home(&id, |part| part.reschedule(&id, Due::InMs(90_000))).unwrap());
+        assert!(partitions.at_home(&id, |part| part.update(&id, Changes::payload(b"2"), None, None)).unwrap());
+        assert!(partitions.at_home(&id, |part| part.reschedule(&id, Due::InMs(90_000), false)).unwrap());
         assert!(partitions.at_home(&id, |part| part.kick_job(&id, true)).unwrap());
         let (queue, held) =
             partitions.at_home(&id, |part| Ok(part.reserve_job(&id)?.map(|job| (part.clone(), job)))).unwrap().unwrap();

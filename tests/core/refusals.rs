@@ -1,5 +1,6 @@
 //! Every refusal of Redis itself: the right error, and never a password in it.
 
+use delayqueue::core::queue::Changes;
 use crate::machine::stalls_since;
 use crate::new_jobs::once;
 use crate::support::*;
@@ -312,6 +313,6 @@ fn a_payload_above_the_limit_is_refused_before_anything_is_sent() {
         queue.push_many(&[job("c"), large], &mut Vec::new()),
         Err(Error::PayloadTooLarge { size: 101, limit: 100 })
     );
-    assert_eq!(queue.update(&id("a"), &[0; 101], None), Err(Error::PayloadTooLarge { size: 101, limit: 100 }));
+    assert_eq!(queue.update(&id("a"), Changes::payload(&[0; 101]), None, None), Err(Error::PayloadTooLarge { size: 101, limit: 100 }));
     assert_eq!(raw.text(&["DEBUG", "DIGEST"]), digest);
 }

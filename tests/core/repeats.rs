@@ -2,6 +2,7 @@
 
 use crate::audit;
 use crate::support::*;
+use delayqueue::core::queue::Changes;
 use delayqueue::core::job::{Due, NewJob, OnDuplicate};
 use delayqueue::core::keys::Keys;
 use delayqueue::core::queue::Queue;
@@ -96,7 +97,7 @@ fn a_repeated_replacement_of_a_job_that_was_moved_leaves_no_past_behind() {
     let mut scripts = Scripts::of(&queue);
     queue.push(&prioritized("a", 5)).unwrap();
     let record = reply::bytes(scripts.raw.run(&["HGET", &key(&queue, "jobs"), "a"])).unwrap();
-    queue.reschedule(&id("a"), Due::AtUs(1_000)).unwrap();
+    queue.reschedule(&id("a"), Due::AtUs(1_000), false).unwrap();
     let keys = scripts.keys.clone();
     let args: [&[u8]; 8] = [b"1", b"", b"a", &record, b"60000000", b"replace", b"5", b""];
     assert_eq!(reply::Reply::new(scripts.run(&scripts::PUSH_ANY, &keys.all(), &args)).unwrap().word, "OK");
@@ -105,13 +106,13 @@ fn a_repeated_replacement_of_a_job_that_was_moved_leaves_no_past_behind() {
 }
 
 #[test]
-fn an_update_with_options_that_others_have_changed_since_changes_nothing() {
+fn an_update_of_a_job_that_others_have_changed_since_changes_nothing() {
     let queue = fresh();
     let mut scripts = Scripts::of(&queue);
     queue.push(&job("a")).unwrap();
-    queue.update(&id("a"), b"first", Some(&[("trace".into(), "1".into())])).unwrap();
+    queue.update(&id("a"), Changes::new(b"first", &[("trace".into(), Some("1".into()))]), None, None).unwrap();
     let keys = scripts.keys.clone();
-    let args: [&[u8]; 5] = [b"a", b"", b"second", b"", b""];
+    let args: [&[u8]; 7] = [b"a", b"", b"no digest", b"", b"", b"", b"second"];
     let answer = reply::Reply::new(scripts.run(&scripts::UPDATE, &keys.all(), &args)).unwrap();
     assert_eq!(answer.word, "CHANGED");
     let info = queue.peek(&id("a")).unwrap().unwrap();

@@ -1,6 +1,7 @@
 //! A queue with jobs in every state, put back in one step, and every operation by name: for tests that break something
 //! under each of them.
 
+use delayqueue::core::queue::Changes;
 use crate::groups::group;
 use crate::new_jobs::{at_most, once, past, receipt_only, unique};
 use crate::support::*;
@@ -113,7 +114,7 @@ impl Scene {
         // Four jobs that one reserve has leased.
         let put_off = || {
             for name in ["ready", "ready!", "again", "again!", "due", "due!"] {
-                let _ = queue.reschedule(&id(name), Due::InMs(700)).unwrap();
+                let _ = queue.reschedule(&id(name), Due::InMs(700), false).unwrap();
             }
         };
         put_off();
@@ -287,15 +288,22 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("cancel waiting", |_, queue| queue.cancel(&["ready", "delayed!", "due!"].map(id)).map(|_| ())),
     ("cancel held", |_, queue| queue.cancel(&["held", "old!", "one"].map(id)).map(|_| ())),
     ("cancel buried", |_, queue| queue.cancel(&["buried", "buried!"].map(id)).map(|_| ())),
-    ("reschedule", |_, queue| queue.reschedule(&id("delayed"), Due::InMs(0)).map(|_| ())),
-    ("reschedule urgent", |_, queue| queue.reschedule(&id("delayed!"), Due::InMs(0)).map(|_| ())),
-    ("reschedule later", |_, queue| queue.reschedule(&id("again!"), Due::InMs(9_000)).map(|_| ())),
-    ("reschedule buried", |_, queue| queue.reschedule(&id("buried!"), Due::InMs(0)).map(|_| ())),
-    ("update", |_, queue| queue.update(&id("delayed!"), b"changed", None).map(|_| ())),
+    ("reschedule", |_, queue| queue.reschedule(&id("delayed"), Due::InMs(0), false).map(|_| ())),
+    ("reschedule urgent", |_, queue| queue.reschedule(&id("delayed!"), Due::InMs(0), false).map(|_| ())),
+    ("reschedule later", |_, queue| queue.reschedule(&id("again!"), Due::InMs(9_000), false).map(|_| ())),
+    ("reschedule buried", |_, queue| queue.reschedule(&id("buried!"), Due::InMs(0), false).map(|_| ())),
+    ("update", |_, queue| queue.update(&id("delayed!"), Changes::payload(b"changed"), None, None).map(|_| ())),
     ("update with headers", |_, queue| {
-        queue.update(&id("delayed"), b"changed", Some(&[("trace".into(), "1".into())])).map(|_| ())
+        let headers = [("trace".into(), Some("1".into()))];
+        queue.update(&id("delayed"), Changes::new(b"changed", &headers), None, None).map(|_| ())
     }),
-    ("update held", |scene, queue| lease_kept(queue.update_held(&scene.held("one!"), b"changed", None))),
+    ("update with a time", |_, queue| {
+        queue.update(&id("delayed!"), Changes::payload(b"changed"), Some(Due::InMs(0)), None).map(|_| ())
+    }),
+    ("update a buried one with a time", |_, queue| {
+        queue.update(&id("buried!"), Changes::default(), Some(Due::InMs(9_000)), None).map(|_| ())
+    }),
+    ("update held", |scene, queue| lease_kept(queue.update_held(&scene.held("one!"), Changes::payload(b"changed")))),
     ("kick", |_, queue| queue.kick(10, true).map(|_| ())),
     ("kick job", |_, queue| queue.kick_job(&id("buried!"), false).map(|_| ())),
     ("kick delayed job", |_, queue| queue.kick_job(&id("delayed"), false).map(|_| ())),

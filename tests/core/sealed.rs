@@ -1,5 +1,6 @@
 //! Queues with keys: nothing readable gets into Redis, nothing that was changed there reaches a handler.
 
+use delayqueue::core::queue::Changes;
 use crate::proxy::{Fault, Proxy};
 use crate::seal_bytes::keys;
 use crate::support::*;
@@ -85,14 +86,18 @@ fn every_way_of_writing_seals_and_every_way_of_reading_opens() {
         );
         queue.push(&NewJob { on_duplicate: OnDuplicate::Replace, ..secret_job("one") }).unwrap();
         queue.push(&job("changed")).unwrap();
-        assert!(queue.update(&id("changed"), SECRET.as_bytes(), Some(&secret_headers())).unwrap());
-        assert!(queue.update(&id("changed"), SECRET.as_bytes(), None).unwrap());
+        let secret: Vec<_> = secret_headers().into_iter().map(|(name, text)| (name, Some(text))).collect();
+        let changes = Changes::new(SECRET.as_bytes(), &secret);
+        assert!(queue.update(&id("changed"), changes, None, None).unwrap());
+        assert!(queue.update(&id("changed"), Changes { payload: None, ..changes }, None, None).unwrap());
+        assert!(queue.update(&id("changed"), Changes::payload(SECRET.as_bytes()), None, None).unwrap());
         for info in queue.list(State::Ready, 0, 10).unwrap() {
             assert_eq!((info.payload, info.options.headers, info.seal_error), (SECRET.into(), secret_headers(), None));
         }
         let held = queue.reserve_job(&id("changed")).unwrap().unwrap();
-        queue.update_held(&held.held(), SECRET.as_bytes(), None).unwrap();
-        queue.update_held(&held.held(), SECRET.as_bytes(), Some(&secret_headers())).unwrap();
+        queue.update_held(&held.held(), Changes::payload(SECRET.as_bytes())).unwrap();
+        queue.update_held(&held.held(), changes).unwrap();
+        queue.update_held(&held.held(), Changes::default()).unwrap();
         assert_eq!(found_in_redis(&queue, SECRET).is_empty(), !only_signs);
         queue.release(&held.held(), Due::InMs(0), Some(9), true).unwrap();
         let jobs = reserve_many(&queue, 10);
@@ -137,7 +142,7 @@ fn a_repeated_push_finds_its_own_bytes() {
     }
     assert_eq!(direct.count(None).unwrap(), 4);
     proxy.fail(Fault::DropReply, 1);
-    assert!(queue.update(&id("first 0"), b"new", None).unwrap());
+    assert!(queue.update(&id("first 0"), Changes::payload(b"new"), None, None).unwrap());
     proxy.heal();
     assert_eq!(direct.peek(&id("first 0")).unwrap().unwrap().payload, b"new");
 }
@@ -234,18 +239,13 @@ fn one_without_the_keys_cannot_break_a_job_by_updating_it() {
         let (plain, queue) = fresh_pair(only_signs);
         queue.push(&secret_job("a")).unwrap();
         let before = record(&queue, "a");
-        for headers in [None, Some(secret_headers())] {
-            let error = plain.update(&id("a"), b"plain", headers.as_deref()).unwrap_err();
-            assert!(matches!(error, Error::Seal { .. }), "{error}");
+        for queue in [&plain, &with_keys(&queue, &["k9"], only_signs)] {
+            for changes in [Changes::payload(b"plain"), Changes::new(b"plain", &[("a".into(), None)])] {
+                let error = queue.update(&id("a"), changes, None, None).unwrap_err();
+                assert!(matches!(error, Error::Seal { .. }), "the headers to keep are unknown: {error}");
+            }
         }
         assert_eq!(record(&queue, "a"), before);
-        let others = with_keys(&queue, &["k9"], only_signs);
-        assert!(
-            matches!(others.update(&id("a"), b"new", None), Err(Error::Seal { .. })),
-            "the headers to keep are unknown"
-        );
-        assert!(others.update(&id("a"), b"new", Some(&[])).unwrap());
-        assert_eq!(reserve(&others).unwrap().payload, b"new");
     }
 }
 
@@ -346,7 +346,9 @@ fn an_update_between_the_steps_of_another_is_not_undone() {
             for n in 0..300 {
                 let text = n.to_string();
                 let headers = [("n".to_owned(), text.clone())];
-                while let Err(error) = queue.update(&id("a"), text.as_bytes(), Some(&headers)) {
+                let changes = headers.clone().map(|(name, text)| (name, Some(text)));
+                let changes = Changes::new(text.as_bytes(), &changes);
+                while let Err(error) = queue.update(&id("a"), changes, None, None) {
                     assert!(error.to_string().contains("DQBUSY"), "{error}");
                 }
                 let info = queue.peek(&id("a")).unwrap().unwrap();

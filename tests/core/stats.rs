@@ -217,7 +217,7 @@ fn a_job_that_is_rescheduled_or_kicked_waits_anew() {
         queue.bury(&held, None).unwrap();
         clock.advance(600_000);
         let changed =
-            if kicks { queue.kick_job(&id(name), false) } else { queue.reschedule(&id(name), Due::InMs(1_000)) };
+            if kicks { queue.kick_job(&id(name), false) } else { queue.reschedule(&id(name), Due::InMs(1_000), false) };
         assert!(changed.unwrap());
         clock.advance(1_000);
         queue.ack(&reserve(&queue).unwrap().held()).unwrap();
@@ -271,7 +271,7 @@ fn a_moment_that_has_passed_counts_lateness_from_the_push() {
     queue.push(&moment("second", 2_000_000)).unwrap();
     push_many(&queue, &[moment("first", 1_000_000), NewJob { options: priority_options(2000), ..moment("third", 3) }]);
     queue.push(&delayed("moved", 60_000)).unwrap();
-    assert!(queue.reschedule(&id("moved"), Due::AtUs(3_000_000)).unwrap());
+    assert!(queue.reschedule(&id("moved"), Due::AtUs(3_000_000), false).unwrap());
     queue.push(&delayed("released", 0)).unwrap();
     let held = queue.reserve_job(&id("released")).unwrap().unwrap();
     queue.release(&held.held(), Due::AtUs(4_000_000), None, false).unwrap();

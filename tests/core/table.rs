@@ -1,5 +1,6 @@
 //! Every operation on a job in every state: one table of its answer and the job's place afterwards.
 
+use delayqueue::core::queue::Changes;
 use crate::audit;
 use crate::new_jobs::{once, past, receipt_only};
 use crate::support::*;
@@ -129,14 +130,14 @@ fn perform(queue: &Queue, operation: &str, held: &Held, priority: u32) -> String
             [Some(_)] => "ok".into(),
             _ => "lost".into(),
         },
-        "update held" => lease(queue.update_held(held, b"new", None)),
+        "update held" => lease(queue.update_held(held, Changes::payload(b"new"))),
         "fail" | "fail last" => failed(queue.fail(held, Some(b"boom"))),
         "bury" => lease(queue.bury(held, Some(b"boom"))),
         "touch" => lease(queue.touch(held, None).map(|_| ())),
         "cancel" => queue.cancel(&[x]).unwrap().to_string(),
-        "reschedule now" => yes(queue.reschedule(&x, Due::InMs(0)).unwrap()),
-        "reschedule later" => yes(queue.reschedule(&x, Due::InMs(FAR)).unwrap()),
-        "update" => yes(queue.update(&x, b"new", None).unwrap()),
+        "reschedule now" => yes(queue.reschedule(&x, Due::InMs(0), false).unwrap()),
+        "reschedule later" => yes(queue.reschedule(&x, Due::InMs(FAR), false).unwrap()),
+        "update" => yes(queue.update(&x, Changes::payload(b"new"), None, None).unwrap()),
         "kick job" => yes(queue.kick_job(&x, false).unwrap()),
         "kick" => queue.kick(10, false).unwrap().to_string(),
         "peek" => queue.peek(&x).unwrap().map_or("none", |info| info.state.word()).into(),

@@ -1,5 +1,6 @@
 //! Requests that are larger than a limit of the server, which closes the connection: one error at once that names the limit.
 
+use delayqueue::core::queue::Changes;
 use crate::hostile::HELLO;
 use crate::new_jobs::once;
 use crate::support::*;
@@ -36,7 +37,7 @@ const CHANGES: [Change; 4] = [
     ("push", |queue| queue.push(&large("new")).map(drop)),
     ("push_many", |queue| queue.push_many(&[job("small"), large("new")], &mut Vec::new())),
     ("push_once", |queue| queue.push_once(&[once("receipt", large("new"))]).map(drop)),
-    ("update", |queue| queue.update(&id("there"), &vec![b'x'; LARGE], None).map(drop)),
+    ("update", |queue| queue.update(&id("there"), Changes::payload(&vec![b'x'; LARGE]), None, None).map(drop)),
 ];
 
 #[test]

@@ -162,8 +162,8 @@ a suspended handler: attempts 0
 exit: 7; Ready, attempts 0, releases 0, old place, lastError null
 a fatal error: 255; Ready, attempts 0, releases 0, old place, lastError null
 stuck: 124; Ready, attempts 0, releases 0, old place, lastError null
-ValueError: DelayQueue::consume(): Argument #12 ($shutdownTimeout) must be greater than or equal to 0
-ValueError: DelayQueue::consume(): Argument #12 ($shutdownTimeout) must be at most 100 years
-ValueError: DelayQueue::consume(): Argument #12 ($shutdownTimeout) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
-ValueError: DelayQueue::consume(): Argument #12 ($shutdownTimeout) must be finite
+DelayQueue\InvalidArgument: DelayQueue::consume(): Argument #12 ($shutdownTimeout) must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue::consume(): Argument #12 ($shutdownTimeout) must be at most 100 years
+DelayQueue\InvalidArgument: DelayQueue::consume(): Argument #12 ($shutdownTimeout) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
+DelayQueue\InvalidArgument: DelayQueue::consume(): Argument #12 ($shutdownTimeout) must be finite
 RuntimeException true

@@ -170,24 +170,24 @@ int(2)
 string(3) "ack"
 string(4) "bury"
 -- errors --
-ValueError: DelayQueue\Job::release(): Argument #1 ($delay) must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue\Job::release(): Argument #1 ($delay) must be greater than or equal to 0
 DelayQueue\PayloadException: Inf and NaN cannot be JSON encoded
-ValueError: DelayQueue\Job::touch(): Argument #1 ($ttr) must be between 0.1 seconds and 30 days
+DelayQueue\InvalidArgument: DelayQueue\Job::touch(): Argument #1 ($ttr) must be between 0.1 seconds and 30 days
 array(0) {
 }
 ArgumentCountError: DelayQueue\Testing::job() expects at least 1 argument, 0 given
 DelayQueue\PayloadException: Inf and NaN cannot be JSON encoded
-ValueError: DelayQueue\Testing::job(): Argument #2 ($id) must be between 1 and 200 bytes long
-ValueError: DelayQueue\Testing::job(): Argument #3 ($attempts) must be between 1 and 4294967295
-ValueError: DelayQueue\Testing::job(): Argument #4 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], " " given
-ValueError: DelayQueue\Testing::job(): Argument #5 ($queue) must be 1 to 200 bytes of [A-Za-z0-9._:-]
-ValueError: DelayQueue\Testing::job(): Argument #7 ($priority) must be between 0 and 4294967295
-ValueError: DelayQueue\Testing::job(): Argument #8 ($ttr) must be between 0.1 seconds and 30 days
+DelayQueue\InvalidArgument: DelayQueue\Testing::job(): Argument #2 ($id) must be between 1 and 200 bytes long
+DelayQueue\InvalidArgument: DelayQueue\Testing::job(): Argument #3 ($attempts) must be between 1 and 4294967295
+DelayQueue\InvalidArgument: DelayQueue\Testing::job(): Argument #4 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], " " given
+DelayQueue\InvalidArgument: DelayQueue\Testing::job(): Argument #5 ($queue) must be 1 to 200 bytes of [A-Za-z0-9._:-]
+DelayQueue\InvalidArgument: DelayQueue\Testing::job(): Argument #7 ($priority) must be between 0 and 4294967295
+DelayQueue\InvalidArgument: DelayQueue\Testing::job(): Argument #8 ($ttr) must be between 0.1 seconds and 30 days
 TypeError: DelayQueue\Testing::job(): Argument #10 ($listener) must be a valid callback, function "none" not found or invalid function name
 int(0)
 int(1)
-ValueError: DelayQueue\Testing::outcome(): Argument #1 ($job) must be a job of DelayQueue\Testing::job()
-ValueError: DelayQueue\Testing::calls(): Argument #1 ($job) must be a job of DelayQueue\Testing::job()
+DelayQueue\InvalidArgument: DelayQueue\Testing::outcome(): Argument #1 ($job) must be a job of DelayQueue\Testing::job()
+DelayQueue\InvalidArgument: DelayQueue\Testing::calls(): Argument #1 ($job) must be a job of DelayQueue\Testing::job()
 -- a listener --
 heard touch
 heard ack
@@ -218,18 +218,18 @@ array(1) {
   int(1)
 }
 string(4) "test"
-ValueError: DelayQueue\Testing::jobInfo(): Argument #1 ($properties) has the unknown key "x"
+DelayQueue\InvalidArgument: DelayQueue\Testing::jobInfo(): Argument #1 ($properties) has the unknown key "x"
 TypeError: Cannot assign string to property DelayQueue\JobInfo::$state of type DelayQueue\State
-ValueError: DelayQueue\Testing::newJob(): Argument #1 ($jobs) item 0: "delay" must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue\Testing::newJob(): Argument #1 ($queue) item 0: "delay" must be greater than or equal to 0
 enum(DelayQueue\State::Buried)
 float(5.5)
 bool(true)
 float(6)
 string(3) "why"
-ValueError: DelayQueue\Testing::newJob(): Argument #1 ($jobs) item 0 has the unknown key "receipt"; there are 'payload', 'delay', 'id', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'onDuplicate', 'headers', 'unique', 'maxWait', 'expires', 'onExpiry', 'retryUntil', 'group' and 'extras'
-ValueError: DelayQueue\Testing::newJob(): Argument #1 ($jobs) item 0: "receipt" must be given
+DelayQueue\InvalidArgument: DelayQueue\Testing::newJob(): Argument #1 ($queue) item 0 has the unknown key "receipt"; there are 'payload', 'delay', 'id', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'onDuplicate', 'headers', 'unique', 'maxWait', 'expires', 'onExpiry', 'retryUntil', 'group' and 'extras'
+DelayQueue\InvalidArgument: DelayQueue\Testing::newJob(): Argument #1 ($queue) item 0: "receipt" must be given
 [{"added":0,"kept":0,"known":0},{"added":2,"kept":0,"known":1}]
-ValueError: DelayQueue\Testing::pushOnce(): Argument #2 ($kept) must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue\Testing::pushOnce(): Argument #2 ($kept) must be greater than or equal to 0
 string(1) "x"
 string(6) "orders"
 int(1)
@@ -245,5 +245,5 @@ int(0)
 bool(true)
 float(1.5)
 NULL
-ValueError: DelayQueue\Testing::stats(): Argument #1 ($properties) has the unknown key "x"
+DelayQueue\InvalidArgument: DelayQueue\Testing::stats(): Argument #1 ($properties) has the unknown key "x"
 TypeError: DelayQueue\Testing::stats(): Argument #1 ($properties) must have "ready" of type non-negative int

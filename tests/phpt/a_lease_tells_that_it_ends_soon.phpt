@@ -39,4 +39,4 @@ float(0)
 bool(true)
 bool(false)
 bool(false)
-ValueError: DelayQueue\Job::deadlineSoon(): Argument #1 ($margin) must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue\Job::deadlineSoon(): Argument #1 ($margin) must be greater than or equal to 0

@@ -40,17 +40,17 @@ var_dump(Backoff::fixed(1) == Backoff::fixed('1s'), Backoff::fixed(1) == Backoff
 1 3 9 10 10 10
 0.1 0.15 0.225 0.338 0.507 0.76
 3600
-'', array (\n) => ValueError: DelayQueue\Backoff::stages(): Argument #1 ($delays) must not be empty
-ValueError: DelayQueue\Backoff::stages(): Argument #1 ($delays) has the delay "soon", which must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
-ValueError: DelayQueue\Backoff::stages(): Argument #1 ($delays) element x must be greater than or equal to 0
+'', array (\n) => DelayQueue\InvalidArgument: DelayQueue\Backoff::stages(): Argument #1 ($delays) must not be empty
+DelayQueue\InvalidArgument: DelayQueue\Backoff::stages(): Argument #1 ($delays) has the delay "soon", which must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
+DelayQueue\InvalidArgument: DelayQueue\Backoff::stages(): Argument #1 ($delays) element x must be greater than or equal to 0
 TypeError: DelayQueue\Backoff::stages(): Argument #1 ($delays) element 1 must be of type DateInterval|string|int|float, null given
-ValueError: DelayQueue\Backoff::stages(): Argument #1 ($delays) element 1 must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
-ValueError: DelayQueue\Backoff::stages(): Argument #1 ($delays) must have at most 255 delays
-ValueError: DelayQueue\Backoff::fixed(): Argument #1 ($delay) must be greater than or equal to 0
-ValueError: DelayQueue\Backoff::linear(): Argument #2 ($base) must be finite
-0.5, NAN, INF => ValueError: DelayQueue\Backoff::exponential(): Argument #2 ($factor) must be finite and greater than or equal to 1
-1.1, -0.1, NAN => ValueError: DelayQueue\Backoff::exponential(): Argument #4 ($jitter) must be between 0 and 1
-ValueError: DelayQueue\Backoff::exponential(): Argument #3 ($max) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
-0, 4294967296 => ValueError: DelayQueue\Backoff::delayAfter(): Argument #1 ($attempt) must be between 1 and 4294967295
+DelayQueue\InvalidArgument: DelayQueue\Backoff::stages(): Argument #1 ($delays) element 1 must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
+DelayQueue\InvalidArgument: DelayQueue\Backoff::stages(): Argument #1 ($delays) must have at most 255 delays
+DelayQueue\InvalidArgument: DelayQueue\Backoff::fixed(): Argument #1 ($delay) must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue\Backoff::linear(): Argument #2 ($base) must be finite
+0.5, NAN, INF => DelayQueue\InvalidArgument: DelayQueue\Backoff::exponential(): Argument #2 ($factor) must be finite and greater than or equal to 1
+1.1, -0.1, NAN => DelayQueue\InvalidArgument: DelayQueue\Backoff::exponential(): Argument #4 ($jitter) must be between 0 and 1
+DelayQueue\InvalidArgument: DelayQueue\Backoff::exponential(): Argument #3 ($max) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
+0, 4294967296 => DelayQueue\InvalidArgument: DelayQueue\Backoff::delayAfter(): Argument #1 ($attempt) must be between 1 and 4294967295
 bool(true)
 bool(false)

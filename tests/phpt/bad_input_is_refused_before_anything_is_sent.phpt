@@ -47,47 +47,47 @@ caught_each([NAN, INF, -INF, 1e20], fn($score) => $queue->consumer($score));
 ?>
 --EXPECT--
 -- names
-'', 'aaaaaaaaa…, 'a b', 'a{b}', 'a' . "\0" . 'b', 'a\nb', '\303\244', 'a/b' => ValueError: DelayQueue::__construct(): Argument #1 ($queue) must be 1 to 200 bytes of [A-Za-z0-9._:-]
-'', 'aaaaaaaaa…, 'a b', 'a{b}', 'a' . "\0" . 'b', 'a\nb', '\303\244', 'a/b' => ValueError: DelayQueue::watch(): Argument #2 must be 1 to 200 bytes of [A-Za-z0-9._:-]
+'', 'aaaaaaaaa…, 'a b', 'a{b}', 'a' . "\0" . 'b', 'a\nb', '\303\244', 'a/b' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #1 ($queue) must be 1 to 200 bytes of [A-Za-z0-9._:-]
+'', 'aaaaaaaaa…, 'a b', 'a{b}', 'a' . "\0" . 'b', 'a\nb', '\303\244', 'a/b' => DelayQueue\InvalidArgument: DelayQueue::watch(): Argument #2 must be 1 to 200 bytes of [A-Za-z0-9._:-]
 string(10) "DelayQueue"
 -- delays
--1, -0.001, -9223372036854775807-1, '-5s' => ValueError: DelayQueue::push(): Argument #2 ($delay) must be greater than or equal to 0
-NAN, INF, -INF, 'NaN', 'INF' => ValueError: DelayQueue::push(): Argument #2 ($delay) must be finite
-1.0E+20, 9223372036854775807, 3155760000.001, '1e20', '99999d' => ValueError: DelayQueue::push(): Argument #2 ($delay) must be at most 100 years
-'', 'soon', '0x10', '1s' . "\0" . '', '\377' => ValueError: DelayQueue::push(): Argument #2 ($delay) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
-'P1M' => ValueError: DelayQueue::push(): Argument #2 ($delay) must have no months or years, as their lengths differ: give days
-ValueError: DelayQueue::push(): Argument #2 ($delay) must be greater than or equal to 0
-ValueError: DelayQueue::push(): Argument #2 ($delay) must be at most 100 years
-ValueError: DelayQueue::push(): Argument #2 ($delay) must be at most 100 years
-ValueError: DelayQueue::reschedule(): Argument #2 ($delay) must be greater than or equal to 0
-ValueError: DelayQueue::reschedule(): Argument #2 ($delay) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
+-1, -0.001, -9223372036854775807-1, '-5s' => DelayQueue\InvalidArgument: DelayQueue::push(): Argument #2 ($delay) must be greater than or equal to 0
+NAN, INF, -INF, 'NaN', 'INF' => DelayQueue\InvalidArgument: DelayQueue::push(): Argument #2 ($delay) must be finite
+1.0E+20, 9223372036854775807, 3155760000.001, '1e20', '99999d' => DelayQueue\InvalidArgument: DelayQueue::push(): Argument #2 ($delay) must be at most 100 years
+'', 'soon', '0x10', '1s' . "\0" . '', '\377' => DelayQueue\InvalidArgument: DelayQueue::push(): Argument #2 ($delay) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
+'P1M' => DelayQueue\InvalidArgument: DelayQueue::push(): Argument #2 ($delay) must have no months or years, as their lengths differ: give days
+DelayQueue\InvalidArgument: DelayQueue::push(): Argument #2 ($delay) must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue::push(): Argument #2 ($delay) must be at most 100 years
+DelayQueue\InvalidArgument: DelayQueue::push(): Argument #2 ($delay) must be at most 100 years
+DelayQueue\InvalidArgument: DelayQueue::reschedule(): Argument #2 ($delay) must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue::reschedule(): Argument #2 ($delay) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
 -- leases
-0, 0.099, 2592000.001, '31d', '99ms' => ValueError: DelayQueue::push(): Argument #5 ($ttr) must be between 0.1 seconds and 30 days
--1 => ValueError: DelayQueue::push(): Argument #5 ($ttr) must be greater than or equal to 0
-NAN => ValueError: DelayQueue::push(): Argument #5 ($ttr) must be finite
+0, 0.099, 2592000.001, '31d', '99ms' => DelayQueue\InvalidArgument: DelayQueue::push(): Argument #5 ($ttr) must be between 0.1 seconds and 30 days
+-1 => DelayQueue\InvalidArgument: DelayQueue::push(): Argument #5 ($ttr) must be greater than or equal to 0
+NAN => DelayQueue\InvalidArgument: DelayQueue::push(): Argument #5 ($ttr) must be finite
 -- numbers
--1, 4294967296, 9223372036854775807 => ValueError: DelayQueue::push(): Argument #4 ($priority) must be between 0 and 4294967295
--1, 4294967296, 9223372036854775807 => ValueError: DelayQueue::push(): Argument #6 ($maxAttempts) must be between 0 and 4294967295
+-1, 4294967296, 9223372036854775807 => DelayQueue\InvalidArgument: DelayQueue::push(): Argument #4 ($priority) must be between 0 and 4294967295
+-1, 4294967296, 9223372036854775807 => DelayQueue\InvalidArgument: DelayQueue::push(): Argument #6 ($maxAttempts) must be between 0 and 4294967295
 -- ids
-'', 'iiiiiiiii… => ValueError: DelayQueue::push(): Argument #3 ($id) must be between 1 and 200 bytes long
-'a' . "\0" . 'b', 'a\nb', 'a\177' => ValueError: DelayQueue::push(): Argument #3 ($id) must not contain control characters
-'', 'iiiiiiiii… => ValueError: DelayQueue::cancel(): Argument #2 must be between 1 and 200 bytes long
-'a' . "\0" . 'b', 'a\nb', 'a\177' => ValueError: DelayQueue::cancel(): Argument #2 must not contain control characters
-ValueError: DelayQueue::update(): Argument #1 ($id) must be between 1 and 200 bytes long
+'', 'iiiiiiiii… => DelayQueue\InvalidArgument: DelayQueue::push(): Argument #3 ($id) must be between 1 and 200 bytes long
+'a' . "\0" . 'b', 'a\nb', 'a\177' => DelayQueue\InvalidArgument: DelayQueue::push(): Argument #3 ($id) must not contain control characters
+'', 'iiiiiiiii… => DelayQueue\InvalidArgument: DelayQueue::cancel(): Argument #2 must be between 1 and 200 bytes long
+'a' . "\0" . 'b', 'a\nb', 'a\177' => DelayQueue\InvalidArgument: DelayQueue::cancel(): Argument #2 must not contain control characters
+DelayQueue\InvalidArgument: DelayQueue::update(): Argument #1 ($id) must be between 1 and 200 bytes long
 -- waits
--1, -0.5 => ValueError: DelayQueue::reserve(): Argument #1 ($timeout) must be greater than or equal to 0
-NAN, INF => ValueError: DelayQueue::reserve(): Argument #1 ($timeout) must be finite
-9223372036854775807 => ValueError: DelayQueue::reserve(): Argument #1 ($timeout) must be at most 100 years
--1, -0.5 => ValueError: DelayQueue::reserveMany(): Argument #2 ($timeout) must be greater than or equal to 0
-NAN, INF => ValueError: DelayQueue::reserveMany(): Argument #2 ($timeout) must be finite
-9223372036854775807 => ValueError: DelayQueue::reserveMany(): Argument #2 ($timeout) must be at most 100 years
--1, -0.5 => ValueError: DelayQueue::wait(): Argument #1 ($timeout) must be greater than or equal to 0
-NAN, INF => ValueError: DelayQueue::wait(): Argument #1 ($timeout) must be finite
-9223372036854775807 => ValueError: DelayQueue::wait(): Argument #1 ($timeout) must be at most 100 years
-ValueError: DelayQueue::pause(): Argument #1 ($for) must be greater than or equal to 0
-ValueError: DelayQueue::pause(): Argument #1 ($for) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
+-1, -0.5 => DelayQueue\InvalidArgument: DelayQueue::reserve(): Argument #1 ($timeout) must be greater than or equal to 0
+NAN, INF => DelayQueue\InvalidArgument: DelayQueue::reserve(): Argument #1 ($timeout) must be finite
+9223372036854775807 => DelayQueue\InvalidArgument: DelayQueue::reserve(): Argument #1 ($timeout) must be at most 100 years
+-1, -0.5 => DelayQueue\InvalidArgument: DelayQueue::reserveMany(): Argument #2 ($timeout) must be greater than or equal to 0
+NAN, INF => DelayQueue\InvalidArgument: DelayQueue::reserveMany(): Argument #2 ($timeout) must be finite
+9223372036854775807 => DelayQueue\InvalidArgument: DelayQueue::reserveMany(): Argument #2 ($timeout) must be at most 100 years
+-1, -0.5 => DelayQueue\InvalidArgument: DelayQueue::wait(): Argument #1 ($timeout) must be greater than or equal to 0
+NAN, INF => DelayQueue\InvalidArgument: DelayQueue::wait(): Argument #1 ($timeout) must be finite
+9223372036854775807 => DelayQueue\InvalidArgument: DelayQueue::wait(): Argument #1 ($timeout) must be at most 100 years
+DelayQueue\InvalidArgument: DelayQueue::pause(): Argument #1 ($for) must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue::pause(): Argument #1 ($for) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
 -- moments
-NAN, INF, -INF => ValueError: DelayQueue::producer(): Argument #2 ($score) must be finite
-1.0E+20 => ValueError: DelayQueue::producer(): Argument #2 ($score) must lie before the year 10000
-NAN, INF, -INF => ValueError: DelayQueue::consumer(): Argument #1 ($maxScore) must be finite
-1.0E+20 => ValueError: DelayQueue::consumer(): Argument #1 ($maxScore) must lie before the year 10000
+NAN, INF, -INF => DelayQueue\InvalidArgument: DelayQueue::producer(): Argument #2 ($score) must be finite
+1.0E+20 => DelayQueue\InvalidArgument: DelayQueue::producer(): Argument #2 ($score) must lie before the year 10000
+NAN, INF, -INF => DelayQueue\InvalidArgument: DelayQueue::consumer(): Argument #1 ($maxScore) must be finite
+1.0E+20 => DelayQueue\InvalidArgument: DelayQueue::consumer(): Argument #1 ($maxScore) must lie before the year 10000

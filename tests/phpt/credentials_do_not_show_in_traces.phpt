@@ -29,6 +29,6 @@ DelayQueue::__construct(): Argument #1 ($queue) must be 1 to 200 bytes of [A-Za-
 object(SensitiveParameterValue)#3 (0) {
 }
 bool(false)
-ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, invalid port number; in a password write %40 for @, %3A for :, %2F for /, %3F for ?, %23 for # and %25 for %
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, invalid port number; in a password write %40 for @, %3A for :, %2F for /, %3F for ?, %23 for # and %25 for %
 bool(false)
 bool(true)

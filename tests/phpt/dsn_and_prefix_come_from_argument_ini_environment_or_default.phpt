@@ -7,7 +7,7 @@ auto_globals_jit=1
 require __DIR__ . '/helpers.inc';
 $look = function (string $from, ?string $dsn = null, array $options = []): void {
     $queue = new DelayQueue('q', $dsn, $options);
-    echo str_pad($from, 12), $queue->dsn(), ' ', $queue->prefix(), "\n";
+    echo str_pad($from, 12), $queue->settings()->dsn, ' ', $queue->settings()->prefix, "\n";
 };
 $look('default');
 $_SERVER['DELAYQUEUE_DSN'] = 'redis://server:1/0';
@@ -56,15 +56,15 @@ empty       redis://process:1/0 server
 int(1)
 int(1)
 int(0)
-ValueError: DelayQueue::__construct(): The environment variable DELAYQUEUE_PREFIX must be 1 to 64 bytes of [A-Za-z0-9._:-]
-ValueError: DelayQueue::__construct(): The environment variable DELAYQUEUE_DSN must be a valid DSN, such as redis://127.0.0.1:6379/0
-'', 'redis' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, such as redis://127.0.0.1:6379/0
-'http://h' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its scheme is unknown: redis, rediss, redis+unix, redis+sentinel or redis+cluster, or the same with valkey; or memory in tests
-'redis://' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its host is missing
-'redis://h:0/0' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its port must be between 1 and 65535
-'redis://h:65536', 'redis://h:x' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, invalid port number
-'redis://h/x', 'redis://h/-1' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its database must be a number
-'redis://%zz@h' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its user has a bad %-escape
-'redis://h' . "\0" . '' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must not contain control characters
-'redis://\377' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be valid UTF-8
-'redis+unix://relative' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, it must name a socket: redis+unix:///path
+DelayQueue\InvalidArgument: DelayQueue::__construct(): The environment variable DELAYQUEUE_PREFIX must be 1 to 64 bytes of [A-Za-z0-9._:-]
+DelayQueue\InvalidArgument: DelayQueue::__construct(): The environment variable DELAYQUEUE_DSN must be a valid DSN, such as redis://127.0.0.1:6379/0
+'', 'redis' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, such as redis://127.0.0.1:6379/0
+'http://h' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its scheme is unknown: redis, rediss, redis+unix, redis+sentinel or redis+cluster, or the same with valkey; or memory in tests
+'redis://' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its host is missing
+'redis://h:0/0' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its port must be between 1 and 65535
+'redis://h:65536', 'redis://h:x' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, invalid port number
+'redis://h/x', 'redis://h/-1' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its database must be a number
+'redis://%zz@h' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its user has a bad %-escape
+'redis://h' . "\0" . '' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must not contain control characters
+'redis://\377' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be valid UTF-8
+'redis+unix://relative' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, it must name a socket: redis+unix:///path

@@ -87,9 +87,9 @@ string(4) "bank"
 string(5) "later"
 NULL
 ArgumentCountError: DelayQueue\RateLimited::__construct() expects at least 1 argument, 0 given
-ValueError: DelayQueue\RateLimited::__construct(): Argument #1 ($for) must be greater than or equal to 0
-ValueError: DelayQueue\RateLimited::__construct(): Argument #1 ($for) must be a delay, and 1893456000 looks like a Unix time: for a moment give 1893456000 - time()
-ValueError: DelayQueue\RateLimited::__construct(): Argument #2 ($group) must be between 1 and 200 bytes long
+DelayQueue\InvalidArgument: DelayQueue\RateLimited::__construct(): Argument #1 ($for) must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue\RateLimited::__construct(): Argument #1 ($for) must be a delay, and 1893456000 looks like a Unix time: for a moment give 1893456000 - time()
+DelayQueue\InvalidArgument: DelayQueue\RateLimited::__construct(): Argument #2 ($group) must be between 1 and 200 bytes long
 TypeError: DelayQueue\RateLimited::__construct(): Argument #3 ($message) must be of type string, array given
 Error: Cannot modify readonly property DelayQueue\RateLimited::$group
 string(42) "exceptions_form_the_promised_hierarchy.php"

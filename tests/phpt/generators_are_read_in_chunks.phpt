@@ -42,7 +42,7 @@ int(2)
 int(2)
 LogicException: no iterator
 LogicException: second
-ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 1: "delay" must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue::pushMany(): Argument #1 ($jobs) item 1: "delay" must be greater than or equal to 0
 Exception: Cannot traverse an already closed generator
 int(6)
 DelayQueue\DuplicateJobException: items 0 and 1 have the same id 'x'

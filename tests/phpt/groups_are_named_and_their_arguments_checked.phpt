@@ -11,7 +11,7 @@ $queue = offline();
 
 echo "-- names\n";
 caught_each(["a\x7f", []], fn($bad) => $queue->push(1, group: $bad));
-caught(fn() => $queue->prepare(1, group: "\n"));
+caught(fn() => $queue->prepare(['payload' => 1, 'group' => "\n"]));
 caught(fn() => $queue->groupStats(null));
 caught(fn() => $queue->pause(1, 'a good one'));
 
@@ -26,7 +26,7 @@ caught(fn() => offline(['partitions' => 2])->limitQueue());
 caught(fn() => $queue->groups(1, []));
 
 echo "-- jobs\n";
-echo json_encode([$queue->prepare(1)->group, $queue->prepare(1, group: 'tenant-42')->group]), "\n";
+echo json_encode([$queue->prepare(new DelayQueue\NewJob(1))->group, $queue->prepare(new DelayQueue\NewJob(1, group: 'tenant-42'))->group]), "\n";
 echo json_encode([Testing::job(1)->group, Testing::job(1, group: 'tenant-42')->group]), "\n";
 caught(fn() => Testing::job(1, group: ''));
 $info = Testing::newJob($queue, ['payload' => 1, 'id' => 'x', 'group' => "\xff", 'onDuplicate' => OnDuplicate::Replace, 'maxWait' => 5, 'expires' => 60]);
@@ -46,35 +46,35 @@ echo implode("\n", preg_grep('/blocked/', explode("\n", Testing::stats(['blocked
 ?>
 --EXPECT--
 -- names
-'a\177' => ValueError: DelayQueue::push(): Argument #16 ($group) must not contain control characters
+'a\177' => DelayQueue\InvalidArgument: DelayQueue::push(): Argument #16 ($group) must not contain control characters
 array (\n) => TypeError: DelayQueue::push(): Argument #16 ($group) must be of type ?string, array given
-ValueError: DelayQueue::prepare(): Argument #16 ($group) must not contain control characters
+DelayQueue\InvalidArgument: DelayQueue::prepare(): Argument #1 ($job): "group" must not contain control characters
 TypeError: DelayQueue::groupStats(): Argument #1 ($group) must be of type string, null given
 DelayQueue\ConnectionException: pausing group 'a good one' of queue 'offline': cannot connect to redis+unix:///nonexistent/redis.sock?db=0: no such socket: is Redis running, with this 'unixsocket'?
 -- other arguments
--1 => ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be greater than or equal to 0
-NAN => ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be finite
-'soon' => ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
+-1 => DelayQueue\InvalidArgument: DelayQueue::rateLimit(): Argument #1 ($for) must be greater than or equal to 0
+NAN => DelayQueue\InvalidArgument: DelayQueue::rateLimit(): Argument #1 ($for) must be finite
+'soon' => DelayQueue\InvalidArgument: DelayQueue::rateLimit(): Argument #1 ($for) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
 array (\n) => TypeError: DelayQueue::rateLimit(): Argument #1 ($for) must be of type DateInterval|string|int|float, array given
-1893456000 => ValueError: DelayQueue::rateLimit(): Argument #1 ($for) must be a delay, and 1893456000 looks like a Unix time: for a moment give 1893456000 - time()
+1893456000 => DelayQueue\InvalidArgument: DelayQueue::rateLimit(): Argument #1 ($for) must be a delay, and 1893456000 looks like a Unix time: for a moment give 1893456000 - time()
 ArgumentCountError: DelayQueue::rateLimit() expects at least 1 argument, 0 given
 TypeError: DelayQueue::limitGroups(): Argument #2 ($limits) must be of type ?DelayQueue\GroupLimits, int given
-ValueError: DelayQueue::limitQueue(): Argument #1 ($concurrency) must be between 1 and 4294967295
-ValueError: DelayQueue::limitQueue(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
-ValueError: DelayQueue::limitQueue(): Argument #3 ($burst) must be between 1 and 4294967295
+DelayQueue\InvalidArgument: DelayQueue::limitQueue(): Argument #1 ($concurrency) must be between 1 and 4294967295
+DelayQueue\InvalidArgument: DelayQueue::limitQueue(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
+DelayQueue\InvalidArgument: DelayQueue::limitQueue(): Argument #3 ($burst) must be between 1 and 4294967295
 DelayQueue\ConnectionException: limiting queue 'offline': cannot connect to redis+unix:///nonexistent/redis.sock?db=0: no such socket: is Redis running, with this 'unixsocket'?
 TypeError: DelayQueue::groups(): Argument #2 ($after) must be of type string, array given
 -- jobs
 [null,"tenant-42"]
 [null,"tenant-42"]
-ValueError: DelayQueue\Testing::job(): Argument #11 ($group) must be between 1 and 200 bytes long
+DelayQueue\InvalidArgument: DelayQueue\Testing::job(): Argument #11 ($group) must be between 1 and 200 bytes long
 ["ff","g"]
 [null,"other"]
 ["g",null]
 ["ff","new",true]
 -- numbers
 [{"waiting":0,"reserved":0,"nextTurnAt":null,"closedUntil":null,"paused":false},{"waiting":3,"reserved":1,"nextTurnAt":1.5,"closedUntil":2,"paused":true}]
-ValueError: DelayQueue\Testing::groupStats(): Argument #1 ($waiting) must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue\Testing::groupStats(): Argument #1 ($waiting) must be greater than or equal to 0
 TypeError: DelayQueue\Testing::groupStats(): Argument #4 ($closedUntil) must be of type ?float, string given
 int(3)
 int(0)

@@ -53,23 +53,23 @@ bool(true)
 {"r":"s"}
 -- refused
 TypeError: DelayQueue::push(): Argument #10 ($headers) must be of type array, int given
-ValueError: DelayQueue::push(): Argument #10 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "" given
-ValueError: DelayQueue::push(): Argument #10 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "a b" given
-ValueError: DelayQueue::push(): Argument #10 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "a\0" given
-ValueError: DelayQueue::push(): Argument #10 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "ä" given
-ValueError: DelayQueue::push(): Argument #10 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "�" given
-ValueError: DelayQueue::push(): Argument #10 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn" given
-ValueError: DelayQueue::push(): Argument #10 ($headers) must have values of valid UTF-8, that of "n" is not
+DelayQueue\InvalidArgument: DelayQueue::push(): Argument #10 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "" given
+DelayQueue\InvalidArgument: DelayQueue::push(): Argument #10 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "a b" given
+DelayQueue\InvalidArgument: DelayQueue::push(): Argument #10 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "a\0" given
+DelayQueue\InvalidArgument: DelayQueue::push(): Argument #10 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "ä" given
+DelayQueue\InvalidArgument: DelayQueue::push(): Argument #10 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "�" given
+DelayQueue\InvalidArgument: DelayQueue::push(): Argument #10 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn" given
+DelayQueue\InvalidArgument: DelayQueue::push(): Argument #10 ($headers) must have values of valid UTF-8, that of "n" is not
 TypeError: DelayQueue::push(): Argument #10 ($headers) must be an array of strings, int given for "n"
 TypeError: DelayQueue::push(): Argument #10 ($headers) must be an array of strings, null given for "n"
 TypeError: DelayQueue::push(): Argument #10 ($headers) must be an array of strings, array given for "n"
 TypeError: DelayQueue::push(): Argument #10 ($headers) must be an array of strings, ArrayObject given for "n"
-ValueError: DelayQueue::push(): Argument #10 ($headers) must have at most 64 headers, 65 given
-ValueError: DelayQueue::push(): Argument #10 ($headers) must have at most 8192 bytes of names and values, 8193 given
+DelayQueue\InvalidArgument: DelayQueue::push(): Argument #10 ($headers) must have at most 64 headers, 65 given
+DelayQueue\InvalidArgument: DelayQueue::push(): Argument #10 ($headers) must have at most 8192 bytes of names and values, 8193 given
 TypeError: DelayQueue::push(): Argument #10 ($headers) must be of type array, null given
-ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 1: "headers" must have names of 1 to 100 bytes of [A-Za-z0-9._-], "a:b" given
+DelayQueue\InvalidArgument: DelayQueue::pushMany(): Argument #1 ($jobs) item 1: "headers" must have names of 1 to 100 bytes of [A-Za-z0-9._-], "a:b" given
 TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 0: "headers" must be an array of strings, int given for "n"
 TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 0: "headers" must be of type array, null given
-ValueError: DelayQueue::update(): Argument #3 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "" given
-ValueError: DelayQueue\Job::update(): Argument #2 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "a b" given
+DelayQueue\InvalidArgument: DelayQueue::update(): Argument #3 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "" given
+DelayQueue\InvalidArgument: DelayQueue\Job::update(): Argument #2 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "a b" given
 TypeError: DelayQueue\Job::update(): Argument #2 ($headers) must be an array of strings, float given for "n"

@@ -76,8 +76,6 @@ only the class has tellWorkers()
 only the class has doctor()
 only the class has installScripts()
 only the class has close()
-only the class has dsn()
-only the class has prefix()
 bool(true)
 TypeError: DelayQueue::ackMany(): Argument #1 must be of type DelayQueue\Job, Decorated given
 ack a

@@ -30,12 +30,12 @@ $once = $plain->pushOnce([['receipt' => 'r4']]);
 caught(function () use ($once) { $once->added = 2; });
 caught(function () use ($once) { unset($once->kept); });
 echo json_encode($once), "\n";
-$prepared = $plain->prepare([1], '15m', 'd', expires: '1h');
+$prepared = $plain->prepare(new DelayQueue\NewJob([1], '15m', 'd', expires: '1h'));
 caught(function () use ($prepared) { $prepared->body = '2'; });
 echo implode(' ', array_keys(get_object_vars($prepared))), "\n";
 // How another object has to be set so that it stores the job in the same way.
-$other = queue(['partitions' => 4] + $keys)->prepare([1]);
-echo json_encode([$prepared->partitions, $prepared->isSealed, $other->partitions, $other->isSealed]), "\n";
+$other = queue(['partitions' => 4] + $keys)->settings();
+echo json_encode([$other->partitions, $other->isSealed]), "\n";
 
 // Without an id of its own a job has the same home each time.
 $spread = queue(['partitions' => 4]);
@@ -50,7 +50,7 @@ foreach ([1, 2] as $_) {
 {"added":1,"kept":0,"known":1}
 [["r1","2"],["r1","2"]]
 TypeError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 0: "seal" must be of type ?array, string given
-ValueError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 0: "seal" must have the keys "alg", "key" and "tag"
+DelayQueue\InvalidArgument: DelayQueue::pushOnce(): Argument #1 ($jobs) item 0: "seal" must have the keys "alg", "key" and "tag"
 TypeError: DelayQueue::pushOnce(): Argument #1 ($jobs) item 0: "payload" must be of type string, int given
 enum(DelayQueue\State::Buried)
 float(5)
@@ -63,7 +63,7 @@ Error: Cannot modify readonly property DelayQueue\PushOnce::$added
 Error: Cannot unset readonly property DelayQueue\PushOnce::$kept
 {"added":1,"kept":0,"known":0}
 Error: Cannot modify readonly property DelayQueue\PreparedJob::$body
-id body headers delay dueAt priority ttr maxAttempts backoff timeout onDuplicate unique group extras partitions isSealed
-[1,false,4,true]
+id body headers delay dueAt priority ttr maxAttempts backoff timeout onDuplicate unique group extras
+[4,true]
 {"added":30,"kept":0,"known":0}
 {"added":0,"kept":0,"known":30}

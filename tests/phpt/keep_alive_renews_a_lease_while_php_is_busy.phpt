@@ -105,8 +105,8 @@ DelayQueue\LeaseLostException: the lease of job 'cancelled' in queue 'keep_alive
 reserved 0
 buried
 -- arguments
-ValueError: DelayQueue\Job::keepAlive(): Argument #1 ($atMost) must be greater than 0
-ValueError: DelayQueue\Job::keepAlive(): Argument #1 ($atMost) must be greater than or equal to 0
-ValueError: DelayQueue\Job::keepAlive(): Argument #1 ($atMost) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
+DelayQueue\InvalidArgument: DelayQueue\Job::keepAlive(): Argument #1 ($atMost) must be greater than 0
+DelayQueue\InvalidArgument: DelayQueue\Job::keepAlive(): Argument #1 ($atMost) must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue\Job::keepAlive(): Argument #1 ($atMost) must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
 TypeError: DelayQueue\Job::keepAlive(): Argument #1 ($atMost) must be of type DateInterval|string|int|float|null, array given
-ValueError: DelayQueue\Job::keepAlive(): Argument #1 ($atMost) must be finite
+DelayQueue\InvalidArgument: DelayQueue\Job::keepAlive(): Argument #1 ($atMost) must be finite

@@ -60,19 +60,19 @@ $job->ack();
 --EXPECT--
 TypeError: DelayQueue::__construct(): Option "keys" must be of type array, null given
 TypeError: DelayQueue::__construct(): Option "keys" must be of type array, string given
-ValueError: DelayQueue::__construct(): Option "keys" must not be empty
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "keys" must not be empty
 TypeError: DelayQueue::__construct(): Option "keys" must be an array of strings, int given
 TypeError: DelayQueue::__construct(): Option "keys" must be an array of strings, null given
 TypeError: DelayQueue::__construct(): Option "keys" must be an array of strings, array given
 TypeError: DelayQueue::__construct(): Option "signed" must be of type bool, array given
-ValueError: DelayQueue::__construct(): Option "signed" must not be true without the option "keys"
-'unter2-hu…, 'hunter2-h…, '', 'base64:', 'base64:aH…, 'aHVudGVyM…, 'base64:****' => ValueError: DelayQueue::__construct(): Option "keys" must have keys of 32 bytes, or "base64:" and these in base64, that of "k1" is not
-'hunter2-h…, '', 'a b', 'kkkkkkkkk…, '\377' => ValueError: DelayQueue::__construct(): Option "keys" must have key ids of 1 to 64 bytes of [A-Za-z0-9_.-]
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "signed" must not be true without the option "keys"
+'unter2-hu…, 'hunter2-h…, '', 'base64:', 'base64:aH…, 'aHVudGVyM…, 'base64:****' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "keys" must have keys of 32 bytes, or "base64:" and these in base64, that of "k1" is not
+'hunter2-h…, '', 'a b', 'kkkkkkkkk…, '\377' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "keys" must have key ids of 1 to 64 bytes of [A-Za-z0-9_.-]
 DelayQueue DelayQueue DelayQueue 
 ........
 Exception: Serialization of 'DelayQueue' is not allowed
-ValueError: DelayQueue\Job::update(): Argument #3 ($seal) must have the keys "alg", "key" and "tag"
+DelayQueue\InvalidArgument: DelayQueue\Job::update(): Argument #3 ($seal) must have the keys "alg", "key" and "tag"
 TypeError: DelayQueue\Job::update(): Argument #3 ($seal) must be an array of strings, int given for "tag"
-ValueError: DelayQueue\Job::update(): Argument #3 ($seal) has the unknown key "more"
-ValueError: DelayQueue\Job::update(): Argument #3 ($seal) must have at most 200 bytes of valid UTF-8 for "tag"
+DelayQueue\InvalidArgument: DelayQueue\Job::update(): Argument #3 ($seal) has the unknown key "more"
+DelayQueue\InvalidArgument: DelayQueue\Job::update(): Argument #3 ($seal) must have at most 200 bytes of valid UTF-8 for "tag"
 TypeError: DelayQueue\Job::update(): Argument #1 ($payload) must be of type string, array given

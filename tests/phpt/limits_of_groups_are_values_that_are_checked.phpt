@@ -51,14 +51,14 @@ caught_each(array_keys($bad), fn($good) => $queue->limitGroups('a', unserialize(
 {"concurrency":1,"rate":null,"burst":null,"weight":1,"ordered":true}
 {"concurrency":1,"rate":null,"burst":null,"weight":1,"ordered":true}
 -- mistakes
-0, -1, 4294967296 => ValueError: DelayQueue\GroupLimits::__construct(): Argument #1 ($concurrency) must be between 1 and 4294967295
-'', '5', '/1m', '0/1m', '-5/1m', '1.5/1m', '5/0', '5/soon', '5/-1m', '5/1m/2', '5/P1M', '5/1m' . "\0" . '' => ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #3 ($burst) must be between 1 and 4294967295
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #3 ($burst) must be null when argument #2 ($rate) is null
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #4 ($weight) must be between 1 and 4294967295
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #1 ($concurrency) must be 1 or null when argument #5 ($ordered) is true
+0, -1, 4294967296 => DelayQueue\InvalidArgument: DelayQueue\GroupLimits::__construct(): Argument #1 ($concurrency) must be between 1 and 4294967295
+'', '5', '/1m', '0/1m', '-5/1m', '1.5/1m', '5/0', '5/soon', '5/-1m', '5/1m/2', '5/P1M', '5/1m' . "\0" . '' => DelayQueue\InvalidArgument: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
+DelayQueue\InvalidArgument: DelayQueue\GroupLimits::__construct(): Argument #3 ($burst) must be between 1 and 4294967295
+DelayQueue\InvalidArgument: DelayQueue\GroupLimits::__construct(): Argument #3 ($burst) must be null when argument #2 ($rate) is null
+DelayQueue\InvalidArgument: DelayQueue\GroupLimits::__construct(): Argument #4 ($weight) must be between 1 and 4294967295
+DelayQueue\InvalidArgument: DelayQueue\GroupLimits::__construct(): Argument #1 ($concurrency) must be 1 or null when argument #5 ($ordered) is true
 TypeError: DelayQueue\GroupLimits::__construct(): Argument #1 ($concurrency) must be of type ?int, array given
-ValueError: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
+DelayQueue\InvalidArgument: DelayQueue\GroupLimits::__construct(): Argument #2 ($rate) must be a number and a duration, both above 0, such as "100/1m"
 TypeError: DelayQueue\GroupLimits::__construct(): Argument #4 ($weight) must be of type int, null given
 ArgumentCountError: DelayQueue\GroupLimits::__construct() expects at most 5 arguments, 6 given
 -- a value
@@ -80,4 +80,4 @@ Error: Cannot modify readonly property DelayQueue\GroupLimits::$concurrency
 bool(true)
 -- what no constructor has checked
 Error: The DelayQueue\GroupLimits object was not constructed
-'concurrency";i:3', '60/1m', 'burst";i:5', 'weight";i:1', 'b:0', 's:5:"60/1m"' => ValueError: DelayQueue::limitGroups(): Argument #2 ($limits) must have values that its constructor takes
+'concurrency";i:3', '60/1m', 'burst";i:5', 'weight";i:1', 'b:0', 's:5:"60/1m"' => DelayQueue\InvalidArgument: DelayQueue::limitGroups(): Argument #2 ($limits) must have values that its constructor takes

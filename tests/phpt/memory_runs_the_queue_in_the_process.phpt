@@ -18,7 +18,7 @@ function told(callable $act): void
 }
 
 $orders = new DelayQueue('orders', 'memory://shop');
-echo $orders->dsn(), "\n";
+echo $orders->settings()->dsn, "\n";
 $orders->push(['order' => 4711], '15m', 'a');
 $began = microtime(true);
 told(fn () => $orders->reserve());
@@ -97,8 +97,8 @@ array(2) {
 DelayQueue\QueueFullException: pushing job 'ID' to queue 'full': Redis has no memory left and refused the request (command not allowed when used memory > 'maxmemory'.)
 enum(DelayQueue\StopReason::Empty)
 -- wrong
-ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, memory:// is followed by a name of letters, digits, '.', '_' and '-', or by nothing
-ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its option 'db' is unknown; there are 'maxmemory'
-ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its option 'maxmemory' must be a number of bytes, or such as 64mb
-ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must name a Redis: memory:// is for tests, whose jobs end with the process, and needs the ini setting delayqueue.testing=1
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, memory:// is followed by a name of letters, digits, '.', '_' and '-', or by nothing
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its option 'db' is unknown; there are 'maxmemory'
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its option 'maxmemory' must be a number of bytes, or such as 64mb
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must name a Redis: memory:// is for tests, whose jobs end with the process, and needs the ini setting delayqueue.testing=1
 Error: DelayQueue\Testing needs the ini setting delayqueue.testing=1; never set it in production

@@ -31,7 +31,7 @@ $queue = queue();
 $id = $queue->push(['a' => 1]);
 $info = $queue->peek($id);
 $job = $queue->reserve();
-$objects = [$queue, $job, $info, $queue->pushOnce([]), $queue->prepare(1), $queue->stats(), DelayQueue\Testing::groupStats(), DelayQueue\Backoff::fixed(1)];
+$objects = [$queue, $job, $info, $queue->pushOnce([]), $queue->prepare(['payload' => 1]), $queue->settings(), $queue->stats(), DelayQueue\Testing::groupStats(), DelayQueue\Backoff::fixed(1)];
 thrown(fn($object) => clone $object, ...$objects);
 thrown(fn($object) => serialize($object), ...$objects);
 thrown(function ($object) { $object->dynamic = 1; }, ...$objects);
@@ -52,9 +52,9 @@ Job, JobInfo, PushOnce, PreparedJob, Stats, GroupStats, Backoff, Testing => Erro
 Job, JobInfo, PushOnce, PreparedJob, Stats, GroupStats, Backoff, Testing => Error: Cannot directly construct *
 Job, JobInfo, PushOnce, PreparedJob, Stats, GroupStats, Backoff, Testing => ReflectionException: Class * is an internal class marked as final that cannot be instantiated without invoking its constructor
 Job, JobInfo, PushOnce, PreparedJob, Stats, GroupStats, Backoff, Testing => Exception: Unserialization of '*' is not allowed
-DelayQueue, Job, JobInfo, PushOnce, PreparedJob, Stats, GroupStats, Backoff => Error: Trying to clone an uncloneable object of class *
-DelayQueue, Job, JobInfo, PushOnce, PreparedJob, Stats, GroupStats, Backoff => Exception: Serialization of '*' is not allowed
-DelayQueue, Job, JobInfo, PushOnce, PreparedJob, Stats, GroupStats, Backoff => Error: Cannot create dynamic property *::$dynamic
+DelayQueue, Job, JobInfo, PushOnce, PreparedJob, QueueSettings, Stats, GroupStats, Backoff => Error: Trying to clone an uncloneable object of class *
+DelayQueue, Job, JobInfo, PushOnce, PreparedJob, QueueSettings, Stats, GroupStats, Backoff => Exception: Serialization of '*' is not allowed
+DelayQueue, Job, JobInfo, PushOnce, PreparedJob, QueueSettings, Stats, GroupStats, Backoff => Error: Cannot create dynamic property *::$dynamic
 Error: Cannot modify readonly property DelayQueue\Job::$id
 Error: Cannot unset readonly property DelayQueue\Job::$id
 Error: Cannot modify readonly property DelayQueue\Job::$payload

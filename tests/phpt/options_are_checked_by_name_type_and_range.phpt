@@ -35,45 +35,45 @@ foreach ([
 }
 ?>
 --EXPECT--
-'', 'a{b}', 'ppppppppp… => ValueError: DelayQueue::__construct(): Option "prefix" must be 1 to 64 bytes of [A-Za-z0-9._:-]
+'', 'a{b}', 'ppppppppp… => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "prefix" must be 1 to 64 bytes of [A-Za-z0-9._:-]
 array (\n) => TypeError: DelayQueue::__construct(): Option "prefix" must be of type string, array given
 NULL => TypeError: DelayQueue::__construct(): Option "prefix" must be of type string, null given
-0 => ValueError: DelayQueue::__construct(): Option "ttr" must be between 0.1 seconds and 30 days
-'x' => ValueError: DelayQueue::__construct(): Option "ttr" must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
+0 => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "ttr" must be between 0.1 seconds and 30 days
+'x' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "ttr" must be a number of seconds or a duration such as "500ms", "15m", "2h30m", "1d" or "PT15M"
 NULL => TypeError: DelayQueue::__construct(): Option "ttr" must be of type DateInterval|string|int|float, null given
 array (\n) => TypeError: DelayQueue::__construct(): Option "ttr" must be of type DateInterval|string|int|float, array given
--1, 4294967296 => ValueError: DelayQueue::__construct(): Option "maxAttempts" must be between 0 and 4294967295
+-1, 4294967296 => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "maxAttempts" must be between 0 and 4294967295
 'x' => TypeError: DelayQueue::__construct(): Option "maxAttempts" must be of type int, string given
--1 => ValueError: DelayQueue::__construct(): Option "priority" must be between 0 and 4294967295
+-1 => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "priority" must be between 0 and 4294967295
 NULL => TypeError: DelayQueue::__construct(): Option "priority" must be of type int, null given
 '5s' => TypeError: DelayQueue::__construct(): Option "backoff" must be of type DelayQueue\Backoff, string given
 NULL => TypeError: DelayQueue::__construct(): Option "backoff" must be of type DelayQueue\Backoff, null given
-'xml', 1 => ValueError: DelayQueue::__construct(): Option "format" must be "json" or "raw"
+'xml', 1 => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "format" must be "json" or "raw"
 array (\n) => TypeError: DelayQueue::__construct(): Option "format" must be of type string, array given
-0, 536870913 => ValueError: DelayQueue::__construct(): Option "maxPayload" must be between 1 and 536870912
+0, 536870913 => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "maxPayload" must be between 1 and 536870912
 '1M' => TypeError: DelayQueue::__construct(): Option "maxPayload" must be of type int, string given
-0, 3601 => ValueError: DelayQueue::__construct(): Option "connectTimeout" must be between 0.001 and 3600 seconds
--1 => ValueError: DelayQueue::__construct(): Option "connectTimeout" must be greater than or equal to 0
-NAN => ValueError: DelayQueue::__construct(): Option "connectTimeout" must be finite
+0, 3601 => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "connectTimeout" must be between 0.001 and 3600 seconds
+-1 => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "connectTimeout" must be greater than or equal to 0
+NAN => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "connectTimeout" must be finite
 'x' => TypeError: DelayQueue::__construct(): Option "connectTimeout" must be of type int|float, string given
-0 => ValueError: DelayQueue::__construct(): Option "readTimeout" must be between 0.001 and 3600 seconds
+0 => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "readTimeout" must be between 0.001 and 3600 seconds
 array (\n) => TypeError: DelayQueue::__construct(): Option "readTimeout" must be of type int|float, array given
 array (\n) => TypeError: DelayQueue::__construct(): Option "persistent" must be of type bool, array given
 NULL => TypeError: DelayQueue::__construct(): Option "persistent" must be of type bool, null given
-0, 257 => ValueError: DelayQueue::__construct(): Option "partitions" must be between 1 and 256
+0, 257 => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "partitions" must be between 1 and 256
 'many' => TypeError: DelayQueue::__construct(): Option "partitions" must be of type int, string given
-'tape' => ValueError: DelayQueue::__construct(): Option "durability" must be "memory", "replica" or "disk"
-2 => ValueError: DelayQueue::__construct(): Option "replicas" must not be given without durability "replica"
-0, -1 => ValueError: DelayQueue::__construct(): Option "capacity" must be greater than or equal to 1
+'tape' => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "durability" must be "memory", "replica" or "disk"
+2 => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "replicas" must not be given without durability "replica"
+0, -1 => DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "capacity" must be greater than or equal to 1
 'many' => TypeError: DelayQueue::__construct(): Option "capacity" must be of type int, string given
 array (\n) => TypeError: DelayQueue::__construct(): Option "capacity" must be of type int, array given
-ValueError: DelayQueue::__construct(): Option "replicas" must be between 1 and 255
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "prefx"; did you mean 'prefix'?
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "7"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "�"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "compress"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "spin"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "max_attempts"; did you mean 'maxAttempts'?
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "Prefix"; did you mean 'prefix'?
-ValueError: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "partition"; did you mean 'partitions'?
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Option "replicas" must be between 1 and 255
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "prefx"; did you mean 'prefix'?
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "7"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "�"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "compress"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "spin"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "max_attempts"; did you mean 'maxAttempts'?
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "Prefix"; did you mean 'prefix'?
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #3 ($options) has the unknown option "partition"; did you mean 'partitions'?
 DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue DelayQueue 

@@ -44,13 +44,13 @@ bool(true)
 bool(true)
 bool(true)
 bool(true)
-ValueError: DelayQueue::list(): Argument #4 ($after) must be a job in the state that is listed
-ValueError: DelayQueue::list(): Argument #4 ($after) must be a job in the state that is listed
-ValueError: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
-ValueError: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
-ValueError: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
-ValueError: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
-ValueError: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
+DelayQueue\InvalidArgument: DelayQueue::list(): Argument #4 ($after) must be a job in the state that is listed
+DelayQueue\InvalidArgument: DelayQueue::list(): Argument #4 ($after) must be a job in the state that is listed
+DelayQueue\InvalidArgument: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
+DelayQueue\InvalidArgument: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
+DelayQueue\InvalidArgument: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
+DelayQueue\InvalidArgument: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
+DelayQueue\InvalidArgument: DelayQueue::list(): Argument #4 ($after) must be a job, or the place of one
 TypeError: DelayQueue::list(): Argument #4 ($after) must be of type DelayQueue\JobInfo|string|null, array given
 buried.1024.5000001.0.a b
 array(0) {

@@ -6,12 +6,12 @@ require __DIR__ . '/helpers.inc';
 use DelayQueue\Backoff;
 $key = random_bytes(32);
 $queue = new DelayQueue('orders', 'rediss://shop:hunter2@[::1]:6380/3', ['prefix' => 'eu', 'ttr' => '2m', 'backoff' => Backoff::fixed('5s'), 'keys' => ['k' => $key]]);
-var_dump($queue->name(), $queue->dsn(), $queue->prefix());
+var_dump($queue->name(), $queue->settings()->dsn, $queue->settings()->prefix);
 var_dump($queue->watch('a', 'b'));
 print_r(Backoff::stages('15s 3m'));
 foreach (['redis+sentinel://u:hunter2@s1,s2:7/m/1?sentinel_password=hunter2', 'redis+cluster://:hunter2@n1,[::2]:7000', 'redis+unix://u:hunter2@/run/redis.sock'] as $dsn) {
     $other = new DelayQueue('q', $dsn);
-    echo $other->dsn(), "\n";
+    echo $other->settings()->dsn, "\n";
     var_dump(str_contains(print_r($other, true) . var_export((array) $other, true), 'hunter2'));
 }
 ob_start();

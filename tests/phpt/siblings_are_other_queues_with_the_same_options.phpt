@@ -18,7 +18,7 @@ $queue = queue(['ttr' => 30, 'maxAttempts' => 3, 'backoff' => Backoff::fixed(7),
 putenv('DELAYQUEUE_PREFIX=second');
 $sibling = $queue->watch('a', 'b')->sibling('beside');
 echo told($queue), "\n", told($sibling), "\n";
-var_dump($sibling->dsn() === $queue->dsn());
+var_dump($sibling->settings()->dsn === $queue->settings()->dsn);
 echo told($sibling->sibling('beside', ['ttr' => 40, 'prefix' => 'third'])), "\n";
 
 // Keys, partitions and the largest payload.
@@ -75,12 +75,12 @@ bool(true)
 no exception: DelayQueue
 no exception: DelayQueue
 no exception: DelayQueue
-ValueError: DelayQueue::sibling(): Option "replicas" must not be given without durability "replica"
-ValueError: DelayQueue::sibling(): Argument #1 ($queue) must be 1 to 200 bytes of [A-Za-z0-9._:-]
-ValueError: DelayQueue::sibling(): Argument #2 ($options) has the unknown option "compress"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
-ValueError: DelayQueue::sibling(): Option "ttr" must be between 0.1 seconds and 30 days
-ValueError: DelayQueue::sibling(): Option "keys" must not be empty
-ValueError: DelayQueue::sibling(): Option "signed" must not be true without the option "keys"
+DelayQueue\InvalidArgument: DelayQueue::sibling(): Option "replicas" must not be given without durability "replica"
+DelayQueue\InvalidArgument: DelayQueue::sibling(): Argument #1 ($queue) must be 1 to 200 bytes of [A-Za-z0-9._:-]
+DelayQueue\InvalidArgument: DelayQueue::sibling(): Argument #2 ($options) has the unknown option "compress"; there are 'prefix', 'ttr', 'maxAttempts', 'priority', 'backoff', 'format', 'maxPayload', 'connectTimeout', 'readTimeout', 'durability', 'replicas', 'partitions', 'capacity', 'persistent', 'keys' and 'signed'
+DelayQueue\InvalidArgument: DelayQueue::sibling(): Option "ttr" must be between 0.1 seconds and 30 days
+DelayQueue\InvalidArgument: DelayQueue::sibling(): Option "keys" must not be empty
+DelayQueue\InvalidArgument: DelayQueue::sibling(): Option "signed" must not be true without the option "keys"
 ArgumentCountError: DelayQueue::sibling() expects at least 1 argument, 0 given
 TypeError: DelayQueue::sibling(): Argument #2 ($options) must be of type array, int given
 0 2

@@ -45,7 +45,7 @@ Error: DelayQueue\Testing needs the ini setting delayqueue.testing=1; never set 
 Error: DelayQueue\Testing needs the ini setting delayqueue.testing=1; never set it in production
 Error: DelayQueue\Testing needs the ini setting delayqueue.testing=1; never set it in production
 float(0)
-ValueError: DelayQueue\Testing::travel(): Argument #1 ($by) must be greater than or equal to 0
+DelayQueue\InvalidArgument: DelayQueue\Testing::travel(): Argument #1 ($by) must be greater than or equal to 0
 TypeError: DelayQueue\Testing::travelTo(): Argument #1 ($moment) must be of type DateTimeInterface, string given
 NULL
 float(86400)

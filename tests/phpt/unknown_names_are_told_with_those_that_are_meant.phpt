@@ -31,10 +31,10 @@ foreach ([1, 3] as $partitions) {
 ?>
 --EXPECTF--
 DelayQueue::__construct(): Argument #3 ($options) has the unknown option "colour"; there are 'prefix', 'ttr', %s, 'keys' and 'signed'
-ValueError: DelayQueue::pushMany(): Argument #1 ($jobs) item 0 has the unknown key "max_attempts"; did you mean 'maxAttempts'?
-ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its option 'databse' is unknown%s
-ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, invalid port number; in a password write %s for @, %s
-ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its path and its option 'db' name different databases
+DelayQueue\InvalidArgument: DelayQueue::pushMany(): Argument #1 ($jobs) item 0 has the unknown key "max_attempts"; did you mean 'maxAttempts'?
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its option 'databse' is unknown%s
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, invalid port number; in a password write %s for @, %s
+DelayQueue\InvalidArgument: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its path and its option 'db' name different databases
 DelayQueue\DuplicateJobException: items 1 and 3 have the same id 'u1'
 DelayQueue\DuplicateJobException: items 500 and 501 have the same id 'g500' (jobs stored before: 500)
 DelayQueue\DuplicateJobException: job 'g1' is already in queue '%s'

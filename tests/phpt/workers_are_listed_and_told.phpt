@@ -62,8 +62,8 @@ bool(true)
 array(0) {
 }
 TypeError: DelayQueue::tellWorkers(): Argument #1 ($order) must be of type DelayQueue\WorkerOrder, string given
-ValueError: DelayQueue::tellWorkers(): Argument #3 ($pid) must be null when argument #2 ($host) is null
-ValueError: DelayQueue::tellWorkers(): Argument #4 ($queue) must be 1 to 200 bytes of [A-Za-z0-9._:-]
-ValueError: DelayQueue::workers(): Argument #2 ($pid) must be null when argument #1 ($host) is null
+DelayQueue\InvalidArgument: DelayQueue::tellWorkers(): Argument #3 ($pid) must be null when argument #2 ($host) is null
+DelayQueue\InvalidArgument: DelayQueue::tellWorkers(): Argument #4 ($queue) must be 1 to 200 bytes of [A-Za-z0-9._:-]
+DelayQueue\InvalidArgument: DelayQueue::workers(): Argument #2 ($pid) must be null when argument #1 ($host) is null
 DelayQueue\ConnectionException: looking at the list of workers: %s
 DelayQueue\ConnectionException: looking at the list of workers: %s

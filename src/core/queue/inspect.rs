@@ -27,7 +27,8 @@ impl Queue {
             match reply.word.as_str() {
                 "JOB" => {
                     let state = reply::state(&reply.text()?)?;
-                    reply.info(&self.name, state).map(|info| Some(self.looked_at(info)))
+                    let info = reply.info(&self.name, state)?;
+                    Ok(Some(self.looked_at(JobInfo { waiting: reply.waiting()?, ..info })))
                 }
                 "MISSING" => Ok(None),
                 _ => Err(reply::unexpected()),

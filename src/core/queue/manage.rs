@@ -65,12 +65,13 @@ impl Queue {
         move |error| error.while_doing(|| format!("{what} queue '{}'", self.name))
     }
 
-    /// Moves a delayed, ready or buried job to a new time; false if it is not there, or held.
+    /// Moves a delayed, ready or buried job to a new time; false if it is not there, or held. `held`: one that a worker holds comes back by
+    /// then, if it is given back without a failure; false if it is not there.
     ///
     /// # Errors
     /// Connection and server errors.
-    pub fn reschedule(&self, id: &JobId, due: Due) -> Result<bool> {
-        let args = [id.as_bytes(), &due_arg(due).into_bytes()];
+    pub fn reschedule(&self, id: &JobId, due: Due, held: bool) -> Result<bool> {
+        let args = [id.as_bytes(), &due_arg(due).into_bytes(), flag(held)];
         found(self.script_again(&scripts::RESCHEDULE, &args)).map_err(self.about("rescheduling", id))
     }
 

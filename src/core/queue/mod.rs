@@ -42,7 +42,7 @@ pub use settle::{Failed, Finished, Held, Settled, random_unit};
 pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
 pub use stats::{Counters, Snapshot, Stats};
 pub use thread::forget_calls;
-pub use update::SealedContent;
+pub use update::{Changes, SealedContent};
 pub use wait::{LONGEST_ALONE, is_alone};
 
 use super::client::{Attempt, Client, Request};

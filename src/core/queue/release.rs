@@ -30,6 +30,11 @@ const fn attempt(counts: bool) -> &'static [u8] {
     if counts { b"1" } else { b"0" }
 }
 
+/// The counter of a run that ends so; a run whose attempt does not count is none.
+fn released(held: &Held, count_attempt: bool) -> String {
+    if count_attempt { counter_of(held, RunOutcome::Released) } else { String::new() }
+}
+
 impl Queue {
     /// Back to the queue, or buried where its next attempt would come too late. `priority` `None` keeps it; without `count_attempt` the
     /// attempt has begun, and does not count.
@@ -38,9 +43,8 @@ impl Queue {
     /// [`Error::LeaseLost`] when it is no longer ours; connection and server errors.
     pub fn release(&self, held: &Held, due: Due, priority: Option<u32>, count_attempt: bool) -> Result<()> {
         let priority = priority.map(|priority| priority.to_string()).unwrap_or_default();
-        let counter = if count_attempt { counter_of(held, RunOutcome::Released) } else { String::new() };
-        let how =
-            Release { due: &due_arg(due), priority: &priority, attempt: attempt(count_attempt), reason: &[], counter };
+        let (due, counter) = (due_arg(due), released(held, count_attempt));
+        let how = Release { due: &due, priority: &priority, attempt: attempt(count_attempt), reason: &[], counter };
         self.release_one(held, &how).map(drop)
     }
 
@@ -48,9 +52,9 @@ impl Queue {
     ///
     /// # Errors
     /// As [`Queue::release`].
-    pub fn release_because(&self, held: &Held, due: Due, reason: &[u8]) -> Result<Settled> {
-        let counter = counter_of(held, RunOutcome::Released);
-        self.release_one(held, &Release { due: &due_arg(due), priority: "", attempt: attempt(true), reason, counter })
+    pub fn release_because(&self, held: &Held, due: Due, count_attempt: bool, reason: &[u8]) -> Result<Settled> {
+        let (due, counter) = (due_arg(due), released(held, count_attempt));
+        self.release_one(held, &Release { due: &due, priority: "", attempt: attempt(count_attempt), reason, counter })
     }
 
     /// Back to the queue after a run that has failed, with the error as its last one. The run counts also where the attempt does not.

@@ -1,23 +1,47 @@
-//! Replacing the payload and the headers of a job.
+//! Changing the payload, the headers and the time of a job.
 
-use super::{Held, Queue};
+use super::manage::unknown;
+use super::{Held, Queue, due_arg};
 use crate::core::error::{Error, Result};
-use crate::core::job::JobId;
+use crate::core::headers::{self, Headers};
+use crate::core::job::{Due, Fingerprint, JobId};
 use crate::core::record::{self, Record};
 use crate::core::reply;
 use crate::core::scripts;
 use crate::core::seal::{Seal, Unopened};
 use std::borrow::Cow;
 
-/// The client makes new options from those that it read, and tries so often if another client changes them in between.
+/// The client makes new content from what it read, and tries so often if another client changes that in between.
 const TRIES: u32 = 10;
 
 /// The outcome of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Updated {
     Yes,
-    /// Not there, or another worker holds it.
+    /// Not there, or another worker holds it, or it is not as the caller saw it.
     No,
+}
+
+/// The new content of a job; what is not given stays.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Changes<'a> {
+    pub payload: Option<&'a [u8]>,
+    /// By their names; without a value it is removed.
+    pub headers: &'a [(String, Option<String>)],
+}
+
+impl<'a> Changes<'a> {
+    /// Another payload.
+    #[must_use]
+    pub fn payload(payload: &'a [u8]) -> Self {
+        Self { payload: Some(payload), headers: &[] }
+    }
+
+    /// Another payload, and other headers.
+    #[must_use]
+    pub fn new(payload: &'a [u8], headers: &'a [(String, Option<String>)]) -> Self {
+        Self { payload: Some(payload), headers }
+    }
 }
 
 /// The stored content of a sealed job, as [`Queue::peek`] shows it without keys.
@@ -31,10 +55,7 @@ pub struct SealedContent<'a> {
 /// The new content of a job.
 #[derive(Debug, Clone, Copy)]
 enum Content<'a> {
-    Plain {
-        payload: &'a [u8],
-        headers: Option<&'a [(String, String)]>,
-    },
+    Changed(Changes<'a>),
     /// Stored as it is.
     Sealed(SealedContent<'a>),
     /// The old one under the first key, if it has another one; plain ones as well, or not.
@@ -43,31 +64,48 @@ enum Content<'a> {
     },
 }
 
-/// The options and the payload to store, and the options as they are stored now.
+/// Where a job goes, and what it must be.
+#[derive(Clone, Copy, Default)]
+struct Terms<'a> {
+    /// Empty: nobody may hold the job.
+    lease: &'a [u8],
+    due: Option<Due>,
+    unchanged: Option<&'a Fingerprint>,
+}
+
+/// What to store.
 struct Change<'a> {
     options: Vec<u8>,
-    payload: Cow<'a, [u8]>,
-    old_options: Vec<u8>,
+    /// `None`: the stored one stays.
+    payload: Option<Cow<'a, [u8]>>,
+    /// Of the record that was read.
+    digest: String,
 }
 
 impl Queue {
-    /// Replaces the payload and, unless `None`, the headers of a job that nobody holds; false if it is not there, or held.
+    /// Changes a job that nobody holds, and gives it another time, in one step; false if it is not there, or held, or not as `unchanged` says.
     ///
     /// # Errors
-    /// [`Error::PayloadTooLarge`]; [`Error::Seal`] for a sealed job without keys, or one whose headers are kept and cannot be opened;
-    /// connection and server errors.
-    pub fn update(&self, id: &JobId, payload: &[u8], headers: Option<&[(String, String)]>) -> Result<bool> {
-        self.check_payload(payload)?;
-        self.update_free(id, Content::Plain { payload, headers }, "updating")
+    /// [`Error::PayloadTooLarge`]; [`Error::Invalid`] for too many headers; [`Error::Seal`] for a sealed job that cannot be opened;
+    /// [`Error::Connection`] with `ambiguous` when an answer was lost and the job is not unchanged since. Connection and server errors.
+    pub fn update(
+        &self,
+        id: &JobId,
+        changes: Changes<'_>,
+        due: Option<Due>,
+        unchanged: Option<&Fingerprint>,
+    ) -> Result<bool> {
+        self.check_payload(changes.payload.unwrap_or_default())?;
+        self.update_free(id, Terms { lease: b"", due, unchanged }, Content::Changed(changes), "updating")
     }
 
-    /// Updates a job in hand.
+    /// Changes a job in hand.
     ///
     /// # Errors
-    /// [`Error::LeaseLost`] when it is no longer ours; [`Error::PayloadTooLarge`]; [`Error::Seal`]; connection and server errors.
-    pub fn update_held(&self, held: &Held, payload: &[u8], headers: Option<&[(String, String)]>) -> Result<()> {
-        self.check_payload(payload)?;
-        self.update_leased(held, Content::Plain { payload, headers })
+    /// [`Error::LeaseLost`] when it is no longer ours; else as [`Queue::update`].
+    pub fn update_held(&self, held: &Held, changes: Changes<'_>) -> Result<()> {
+        self.check_payload(changes.payload.unwrap_or_default())?;
+        self.update_leased(held, Content::Changed(changes))
     }
 
     /// Gives a job in hand the content of a sealed one of the same id and queue, as it is: for moving jobs without their keys.
@@ -83,48 +121,60 @@ impl Queue {
     /// # Errors
     /// [`Error::Seal`] when it cannot be opened, or is plain and `plain_too` is not set; connection and server errors.
     pub fn reseal(&self, id: &JobId, plain_too: bool) -> Result<bool> {
-        self.update_free(id, Content::Resealed { plain_too }, "sealing")
+        self.update_free(id, Terms::default(), Content::Resealed { plain_too }, "sealing")
     }
 
-    fn update_free(&self, id: &JobId, content: Content<'_>, what: &str) -> Result<bool> {
-        self.update_any(id, b"", content)
+    fn update_free(&self, id: &JobId, terms: Terms<'_>, content: Content<'_>, what: &str) -> Result<bool> {
+        self.update_any(id, terms, content)
             .map(|updated| updated == Updated::Yes)
             .map_err(|error| error.while_doing(|| format!("{what} job '{id}' of queue '{}'", self.name)))
     }
 
     fn update_leased(&self, held: &Held, content: Content<'_>) -> Result<()> {
-        match self.update_any(held.id(), &held.receipt.lease, content).map_err(self.doing("updating", held))? {
+        let terms = Terms { lease: &held.receipt.lease, ..Terms::default() };
+        match self.update_any(held.id(), terms, content).map_err(self.doing("updating", held))? {
             Updated::Yes => Ok(()),
             Updated::No => Err(self.lost(held)),
         }
     }
 
-    fn update_any(&self, id: &JobId, lease: &[u8], content: Content<'_>) -> Result<Updated> {
-        self.client.in_one_operation(|| self.update_in_time(id, lease, content))
+    fn update_any(&self, id: &JobId, terms: Terms<'_>, content: Content<'_>) -> Result<Updated> {
+        self.client.in_one_operation(|| self.update_in_time(id, terms, content))
     }
 
-    fn update_in_time(&self, id: &JobId, lease: &[u8], content: Content<'_>) -> Result<Updated> {
+    fn update_in_time(&self, id: &JobId, terms: Terms<'_>, content: Content<'_>) -> Result<Updated> {
+        let due = terms.due.map(due_arg).unwrap_or_default();
+        let old_due = terms.unchanged.map(|seen| seen.due_at_us.to_string()).unwrap_or_default();
         for _ in 0..TRIES {
             let Some(change) = self.change(id, content)? else { return Ok(Updated::No) };
-            let Change { options, payload, old_options } = &change;
-            let (reply, _) =
-                self.script_again(&scripts::UPDATE, &[id.as_bytes(), lease, payload, options, old_options])?;
+            // The holder of a lease is the only one who writes.
+            let digest = match terms.unchanged {
+                None if terms.lease.is_empty() => change.digest.as_str(),
+                None => "",
+                Some(seen) if seen.digest == change.digest => seen.digest.as_str(),
+                Some(_) => return Ok(Updated::No),
+            };
+            let head = [id.as_bytes(), terms.lease, digest.as_bytes(), old_due.as_bytes(), due.as_bytes()];
+            let rest = [Some(change.options.as_slice()), change.payload.as_deref()];
+            let args: Vec<&[u8]> = head.into_iter().chain(rest.into_iter().flatten()).collect();
+            let (reply, was_lost) = self.script_again(&scripts::UPDATE, &args)?;
             match reply.word.as_str() {
                 "OK" => return Ok(Updated::Yes),
                 "MISSING" | "LOST" => return Ok(Updated::No),
-                "CHANGED" => {}
+                "CHANGED" if terms.unchanged.is_none() => {}
+                "CHANGED" if was_lost => return Err(unknown("the job may have been updated")),
+                "CHANGED" => return Ok(Updated::No),
                 _ => return Err(reply::unexpected()),
             }
         }
         Err(Error::Server {
             doing: Default::default(),
             code: "DQBUSY".into(),
-            message: "somebody else changes the options of the job again and again".into(),
+            message: "somebody else changes the job again and again".into(),
         })
     }
 
-    /// The job with its new content, made from the one that is stored now; `None` when there is no such job, or nothing to change. Each
-    /// sealing makes another tag in the options, so that the script notices a change in between.
+    /// The job with its new content, made from the one that is stored now; `None` when there is no such job, or nothing to change.
     fn change<'a>(&self, id: &JobId, content: Content<'a>) -> Result<Option<Change<'a>>> {
         let value = self.client.run(|request, _, _| {
             request.reads_records();
@@ -136,23 +186,24 @@ impl Queue {
             let known = self.client.run(|request, _, _| request.command(&[b"ZCARD", self.keys.waiting()]));
             return known.map(|_| None).map_err(|error| self.naming_key(error));
         };
-        let Some(old_options) = record::stored_options(&bytes).map(<[u8]>::to_vec) else { return Ok(None) };
+        let digest = record::digest(&bytes);
         let Some(Record { mut options, payload: mut old_payload, .. }) = Record::decode(bytes) else { return Ok(None) };
         let refused = |why: &Unopened| self.unopened(id, why);
         let (options, payload) = match content {
             Content::Sealed(SealedContent { payload, headers, seal }) => {
                 (options.headers, options.seal) = (headers.to_vec(), Some(seal.clone()));
-                (record::encode_options(&options), Cow::Borrowed(payload))
+                (record::encode_options(&options), Some(Cow::Borrowed(payload)))
             }
-            Content::Plain { payload, headers } => {
-                match (headers, &options.seal) {
-                    (None, _) => self.open(id, &mut options, &mut old_payload).map_err(|why| refused(&why))?,
-                    // Nobody with the keys would take it any more.
-                    (Some(_), Some(seal)) if self.keyring.is_none() => return Err(refused(&seal.needs_keys())),
-                    (Some(headers), _) => options.headers = headers.to_vec(),
+            Content::Changed(Changes { payload, headers }) => {
+                self.open(id, &mut options, &mut old_payload).map_err(|why| refused(&why))?;
+                options.headers = merged(options.headers, headers)?;
+                match (&self.keyring, payload) {
+                    (None, payload) => (record::encode_options(&options), payload.map(Cow::Borrowed)),
+                    (Some(_), payload) => {
+                        let (options, sealed) = self.sealed(id, &options, payload.unwrap_or(&old_payload))?;
+                        (record::encode_options(&options), Some(Cow::Owned(sealed.into_owned())))
+                    }
                 }
-                let (options, payload) = self.sealed(id, &options, payload)?;
-                (record::encode_options(&options), payload)
             }
             Content::Resealed { plain_too } => {
                 match (&self.keyring, &options.seal) {
@@ -162,9 +213,24 @@ impl Queue {
                     _ => self.open(id, &mut options, &mut old_payload).map_err(|why| refused(&why))?,
                 }
                 let (options, payload) = self.sealed(id, &options, &old_payload)?;
-                (record::encode_options(&options), Cow::Owned(payload.into_owned()))
+                (record::encode_options(&options), Some(Cow::Owned(payload.into_owned())))
             }
         };
-        Ok(Some(Change { options, payload, old_options }))
+        Ok(Some(Change { options, payload, digest }))
     }
+}
+
+/// The headers with their changes.
+fn merged(mut all: Headers, changes: &[(String, Option<String>)]) -> Result<Headers> {
+    for (name, value) in changes {
+        match (value, all.iter().position(|(known, _)| known == name)) {
+            (Some(value), Some(at)) => all[at].1.clone_from(value),
+            (Some(value), None) => all.push((name.clone(), value.clone())),
+            (None, Some(at)) => {
+                all.remove(at);
+            }
+            (None, None) => {}
+        }
+    }
+    headers::check(&all).map(|()| all)
 }

@@ -107,6 +107,8 @@ fn blank(now_us: i64) -> JobInfo {
         last_error: None,
         seal_error: None,
         partition: 0,
+        fingerprint: None,
+        waiting: None,
     }
 }
 
@@ -120,7 +122,7 @@ pub fn job_info(call: &Call) -> Outcome<Zval> {
     if let Some((key, _)) = changes.iter().find(|(key, _)| !InfoProperties::NAMES.contains(&key.as_str())) {
         return Err(unknown(key));
     }
-    let mut made = unfilled(InfoProperties::class(), job_info::JobInfo { place: OnceCell::new() })?;
+    let mut made = unfilled(InfoProperties::class(), job_info::JobInfo { place: OnceCell::new(), fingerprint: None })?;
     let Some(object) = made.object_mut() else { return Err(Unwind::Thrown) };
     for name in InfoProperties::NAMES {
         let change = changes.iter().find(|(key, _)| key == name).map(|(_, value)| value);

@@ -217,14 +217,14 @@ impl Loop<'_> {
         self.ran = Some(started.elapsed());
         if self.is_child() {
             return Err(match ending {
-                Ending::Returned(_) => self.same_process().err().unwrap_or(Unwind::Thrown),
+                Ending::Returned => self.same_process().err().unwrap_or(Unwind::Thrown),
                 Ending::Threw(exception) => throw_again(exception),
                 Ending::Exited => Unwind::Thrown,
                 Ending::Fatal => Unwind::Bailout,
             });
         }
         match ending {
-            Ending::Returned(_) | Ending::Threw(_) => changes.undo()?,
+            Ending::Returned | Ending::Threw(_) => changes.undo()?,
             Ending::Exited | Ending::Fatal => changes.leave(),
         }
         self.note_loss_around(&ending, &job);

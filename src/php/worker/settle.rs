@@ -4,7 +4,6 @@ use super::state::Loop;
 use crate::core::clock;
 use crate::core::error::{Error, Result};
 use crate::core::groups::Group;
-use crate::core::job::Due;
 use crate::core::queue::{Failed, Held, Queue, Settled};
 use crate::core::worker::alarm::Cause;
 use crate::core::worker::lease::{Delivery, Ticket};
@@ -14,7 +13,7 @@ use crate::php::callbacks::Event;
 use crate::php::delay_queue::DelayQueue;
 use crate::php::object::inside;
 use crate::php::payload::Encoding;
-use crate::php::release::{self, RateLimit};
+use crate::php::release::{self, Back, RateLimit};
 use crate::php::unwind::{Outcome, Unwind};
 use crate::php::{classes, job, reason, sys};
 use ext_php_rs::types::Zval;
@@ -46,7 +45,7 @@ impl HandledJob {
 /// The meaning of the handler's end.
 pub enum Verdict {
     Done,
-    Release(Due, Vec<u8>, Zval),
+    Release(Back, Vec<u8>, Zval),
     RateLimited(RateLimit, Vec<u8>, Zval),
     Bury(Vec<u8>, Zval),
     Fail(Vec<u8>, Option<Zval>),
@@ -61,8 +60,7 @@ impl Verdict {
     /// `is_called_away`: a handler around the loop has to end, and this one was told to.
     pub fn of(ending: Ending, cause: Option<Cause>, timeout: Duration, is_called_away: bool) -> Self {
         match ending {
-            Ending::Returned(true) => Self::Fail(b"the handler returned false".to_vec(), None),
-            Ending::Returned(false) => Self::Done,
+            Ending::Returned => Self::Done,
             Ending::Threw(exception) => {
                 let Some(object) = exception.object() else { return Self::Fail(Vec::new(), None) };
                 // Also while the process ends: the job goes back uncounted in both cases.
@@ -72,8 +70,8 @@ impl Verdict {
                 if is_called_away || cause == Some(Cause::Shutdown) {
                     return Self::PutBack(exception);
                 }
-                if let Some(delay_ms) = release::delay_ms(object) {
-                    return Self::Release(Due::InMs(delay_ms), reason::message(object), exception);
+                if let Some(back) = release::back(object) {
+                    return Self::Release(back, reason::message(object), exception);
                 }
                 if classes::BURY.owns(object) {
                     return Self::Bury(reason::message(object), exception);
@@ -141,8 +139,8 @@ impl Loop<'_> {
                 self.feed.done(&job.ticket);
                 self.emit(Event::Succeeded, Some(&job.object), None)
             }
-            Verdict::Release(due, why, exception) => {
-                let work = || job.queue.release_because(&job.held, *due, why);
+            Verdict::Release(Back { due, count_attempt }, why, exception) => {
+                let work = || job.queue.release_because(&job.held, *due, *count_attempt, why);
                 match self.settled(job, Settled::Ours, work)? {
                     Some(Settled::Ours) => self.emit(Event::Released, Some(&job.object), Some(exception)),
                     Some(Settled::Buried) => self.emit(Event::Buried, Some(&job.object), Some(exception)),

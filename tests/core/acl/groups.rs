@@ -60,7 +60,7 @@ pub fn consume(queue: &Queue, errors: &mut Errors) {
     errors.get(queue.reserve_job(&id("k1")));
     travel(61_000);
     errors.get(queue.peek(&id("k1")));
-    errors.get(queue.reschedule(&id("k1"), Due::InMs(0)));
+    errors.get(queue.reschedule(&id("k1"), Due::InMs(0), false));
     errors.get(queue.kick_job(&id("k1"), false));
     errors.get(queue.take(None, 3));
     for name in ["g", "h", "k"] {

@@ -1,5 +1,6 @@
 //! A producer can push, and that is all.
 
+use delayqueue::core::queue::Changes;
 use super::{documented, set_user};
 use crate::audit::Snapshot;
 use crate::new_jobs::{once, replacing};
@@ -27,9 +28,9 @@ fn the_documented_producer_can_neither_take_nor_change_a_job() {
     assert!(denied(producer.bury(&held.held(), None)));
     assert!(denied(producer.release(&held.held(), Due::InMs(0), None, true)));
     assert!(denied(producer.touch(&held.held(), None).map(|_| ())));
-    assert!(denied(producer.update(&id("a"), b"", None).map(|_| ())));
+    assert!(denied(producer.update(&id("a"), Changes::payload(b""), None, None).map(|_| ())));
     assert!(denied(producer.reserve_job(&id("a")).map(|_| ())));
-    assert!(denied(producer.reschedule(&id("a"), Due::InMs(0)).map(|_| ())));
+    assert!(denied(producer.reschedule(&id("a"), Due::InMs(0), false).map(|_| ())));
     assert!(denied(producer.kick_job(&id("a"), false).map(|_| ())));
     assert!(denied(producer.peek(&id("a")).map(|_| ())));
     assert!(denied(producer.list(State::Ready, 0, 1).map(|_| ())));

@@ -1,5 +1,6 @@
 //! All that a worker does, and all that a producer does. Redis looks at rights only where a command is run.
 
+use delayqueue::core::queue::Changes;
 use crate::groups::{of, of_priority};
 use crate::new_jobs::{once, past, receipt_only, unique};
 use crate::registry::entry;
@@ -67,7 +68,7 @@ pub fn consume(queue: &Queue, errors: &mut Errors) {
     };
     for job in reserve(1, errors) {
         errors.get(queue.touch(&job.held(), None));
-        errors.get(queue.update_held(&job.held(), b"new", Some(&[("trace".into(), "1".into())])));
+        errors.get(queue.update_held(&job.held(), Changes::new(b"new", &[("trace".into(), Some("1".into()))])));
         errors.get(queue.release(&job.held(), Due::InMs(0), Some(7), true));
     }
     for (n, job) in reserve(10, errors).iter().enumerate() {
@@ -79,8 +80,8 @@ pub fn consume(queue: &Queue, errors: &mut Errors) {
         };
     }
     errors.get(queue.peek(&id("f")));
-    errors.get(queue.update(&id("f"), b"new", None));
-    errors.get(queue.reschedule(&id("f"), Due::InMs(50_000)));
+    errors.get(queue.update(&id("f"), Changes::payload(b"new"), None, None));
+    errors.get(queue.reschedule(&id("f"), Due::InMs(50_000), false));
     errors.get(queue.kick_job(&id("f"), false));
     errors.get(queue.kick(10, true));
     errors.get(queue.reserve_job(&id("f")));

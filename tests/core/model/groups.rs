@@ -157,7 +157,8 @@ impl Reference {
         for name in job.group().into_iter().chain(job.is_limited.then_some(QUEUE)) {
             self.groups.refund(name);
         }
-        self.groups.take_back(job, job.due);
+        let due = job.asked.take().map_or(job.due, |asked| job.due.min(asked));
+        self.groups.take_back(job, due);
     }
 
     /// The waiting jobs of a group, and with `reserved` its held ones.

@@ -36,6 +36,8 @@ pub struct Job {
     pub is_limited: bool,
     /// It was leased after another job, by the same call.
     pub is_behind: bool,
+    /// When it is to come back at the latest, as somebody has asked while it was held.
+    pub asked: Option<i64>,
 }
 
 impl Job {
@@ -59,6 +61,15 @@ impl Job {
 
     pub fn wait_from(&mut self, due: i64) {
         (self.due, self.place) = (due, Place::Waiting);
+    }
+
+    /// A job that nobody holds gets another time.
+    pub fn go_to(&mut self, due: i64, now: i64) {
+        if self.first_due.is_some() || due < now {
+            self.first_due = Some(due.max(now));
+        }
+        self.wait_from(due);
+        self.comes_first = false;
     }
 
     pub fn group(&self) -> Option<&str> {

@@ -127,6 +127,7 @@ impl Reference {
             comes_first: false,
             is_limited: false,
             is_behind: false,
+            asked: None,
         });
     }
 

@@ -7,6 +7,7 @@ use super::times::Times;
 use delayqueue::core::backoff::Backoff;
 use delayqueue::core::job::{Due, JobOptions, OnDuplicate, State};
 use delayqueue::core::process;
+use delayqueue::core::queue::Changes;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
@@ -95,6 +96,7 @@ impl Reference {
                 }
                 job.timeouts += 1;
                 job.error = "lease expired".into();
+                job.asked = None;
                 job.come_back();
                 self.counters.timed_out += 1;
                 if job.is_spent() || job.is_too_late_at(job.due.max(now)) {
@@ -209,6 +211,8 @@ impl Reference {
         let is_moment = matches!(due, Due::AtUs(_));
         let (due, now) = (self.due(due), self.now);
         let Some(job) = Self::held_by(&mut self.jobs, token) else { return false };
+        let asked = job.asked.take().filter(|_| error.is_none());
+        let (due, is_moment) = (asked.map_or(due, |asked| due.min(asked)), is_moment || asked.is_some());
         job.options.priority = priority.unwrap_or(job.options.priority);
         let new_error = error.filter(|error| !error.is_empty());
         if counts {
@@ -250,7 +254,7 @@ impl Reference {
     pub fn fail(&mut self, token: u64, due: i64, reason: &str) -> Option<bool> {
         let now = self.now;
         let job = Self::held_by(&mut self.jobs, token)?;
-        (job.attempts, job.error) = (job.attempts + 1, reason.to_owned());
+        (job.attempts, job.error, job.asked) = (job.attempts + 1, reason.to_owned(), None);
         job.come_back();
         let (is_spent, is_late) = (job.is_spent(), job.is_too_late_at(due));
         if is_spent || is_late {
@@ -265,7 +269,7 @@ impl Reference {
     pub fn bury(&mut self, token: u64, reason: &str, failed: bool) -> bool {
         let now = self.now;
         let Some(job) = Self::held_by(&mut self.jobs, token) else { return false };
-        job.attempts += 1;
+        (job.attempts, job.asked) = (job.attempts + 1, None);
         job.come_back();
         job.bury(now, reason);
         if failed {
@@ -294,28 +298,32 @@ impl Reference {
         gone
     }
 
-    pub fn reschedule(&mut self, id: &str, due: Due) -> bool {
+    pub fn reschedule(&mut self, id: &str, due: Due, held: bool) -> bool {
         self.reclaim();
         let (due, now) = (self.due(due), self.now);
-        let Some(job) = self.free(id) else { return false };
-        if job.first_due.is_some() || due < now {
-            job.first_due = Some(due.max(now));
+        if let Some(job) = self.find(id).filter(|job| held && job.is_held()) {
+            job.asked = Some(due);
+            return true;
         }
-        job.wait_from(due);
-        job.comes_first = false;
-        true
+        self.free(id).map(|job| job.go_to(due, now)).is_some()
     }
 
-    pub fn update(&mut self, id: &str, payload: &[u8], headers: Option<&[(String, String)]>) -> bool {
+    pub fn update(&mut self, id: &str, changes: &Changes, due: Option<Due>) -> bool {
         if self.find(id).is_none() {
             return false; // the client has looked
         }
         self.reclaim();
-        self.free(id).map(|job| change(job, payload, headers)).is_some()
+        let (due, now) = (due.map(|due| self.due(due)), self.now);
+        let Some(job) = self.free(id) else { return false };
+        change(job, changes);
+        if let Some(due) = due {
+            job.go_to(due, now);
+        }
+        true
     }
 
-    pub fn update_held(&mut self, token: u64, payload: &[u8], headers: Option<&[(String, String)]>) -> bool {
-        Self::held_by(&mut self.jobs, token).map(|job| change(job, payload, headers)).is_some()
+    pub fn update_held(&mut self, token: u64, changes: &Changes) -> bool {
+        Self::held_by(&mut self.jobs, token).map(|job| change(job, changes)).is_some()
     }
 
     fn kick_one(&mut self, id: &str, resets: bool) {
@@ -366,10 +374,17 @@ impl Reference {
     }
 }
 
-fn change(job: &mut Job, payload: &[u8], headers: Option<&[(String, String)]>) {
-    job.payload = payload.to_vec();
-    if let Some(headers) = headers {
-        job.options.headers = headers.to_vec();
+fn change(job: &mut Job, changes: &Changes) {
+    if let Some(payload) = changes.payload {
+        job.payload = payload.to_vec();
+    }
+    let headers = &mut job.options.headers;
+    for (name, value) in changes.headers {
+        match (value, headers.iter_mut().find(|(known, _)| known == name)) {
+            (Some(value), Some(header)) => header.1.clone_from(value),
+            (Some(value), None) => headers.push((name.clone(), value.clone())),
+            (None, _) => headers.retain(|(known, _)| known != name),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Groups of the scene: one that is ordered and waits for a retry, one whose first job is held, one that is full, one that is paused, and such with
 //! a rate and a weight.
 
+use delayqueue::core::queue::Changes;
 use super::{Operation, Scene, feed, lease_kept};
 use crate::groups::{group, of, of_priority};
 use crate::new_jobs::{once, unique};
@@ -99,10 +100,10 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("cancel the first", |_, queue| queue.cancel(&[id("first+")]).map(|_| ())),
     ("cancel held in a group", |_, queue| queue.cancel(&["head+", "closed+"].map(id)).map(|_| ())),
     ("kick the first", |_, queue| queue.kick_job(&id("first+"), false).map(|_| ())),
-    ("reschedule the first", |_, queue| queue.reschedule(&id("first+"), Due::InMs(500)).map(|_| ())),
+    ("reschedule the first", |_, queue| queue.reschedule(&id("first+"), Due::InMs(500), false).map(|_| ())),
     ("reserve the first", |_, queue| queue.reserve_job(&id("first+")).map(|_| ())),
     ("reserve a closed job", |_, queue| queue.reserve_job(&id("closed+")).map(|_| ())),
-    ("update in a group", |_, queue| queue.update(&id("second+"), b"changed", None).map(|_| ())),
+    ("update in a group", |_, queue| queue.update(&id("second+"), Changes::payload(b"changed"), None, None).map(|_| ())),
     ("cancel a group", |_, queue| queue.cancel_group(&group("waiting"), false).map(|_| ())),
     ("cancel a group with what is held", |_, queue| queue.cancel_group(&group("g"), true).map(|_| ())),
     ("limit a group", |_, queue| queue.limit_groups(Some(&group("g")), Some(&ONE))),

@@ -93,10 +93,10 @@ pub const TURNS: &[Turn] = &[
         run(queue, &scripts::RESERVE_JOB, &["me@here:1", "7", "1", "nowhere"]);
     }),
     ("reschedule", "a later job", one_later, |queue, _| {
-        assert!(queue.reschedule(&id("later"), Due::InMs(1_000)).unwrap());
+        assert!(queue.reschedule(&id("later"), Due::InMs(1_000), false).unwrap());
     }),
     ("reschedule", "the job that holds up its group, to a later moment", held_up, |queue, _| {
-        assert!(queue.reschedule(&id("first"), Due::InMs(7_200_000)).unwrap());
+        assert!(queue.reschedule(&id("first"), Due::InMs(7_200_000), false).unwrap());
     }),
     ("kick", "a buried job", one_buried, |queue, _| assert_eq!(queue.kick(1, true).unwrap(), 1)),
     ("kick_job", "a later job", one_later, |queue, _| assert!(queue.kick_job(&id("later"), true).unwrap())),

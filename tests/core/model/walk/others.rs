@@ -4,6 +4,7 @@ use super::Walk;
 use crate::support::*;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::State;
+use delayqueue::core::queue::Changes;
 
 impl Walk {
     pub(super) fn cancel(&mut self, ids: Vec<String>, is_lost: bool) {
@@ -14,17 +15,19 @@ impl Walk {
     }
 
     pub(super) fn reschedule(&mut self, is_lost: bool) {
-        let (name, due) = (self.id(), self.due());
-        self.note(format!("reschedule {name} {due:?}"));
-        let expected = self.model.reschedule(&name, due);
-        assert_eq!(self.queue(is_lost).reschedule(&id(&name), due).unwrap(), expected);
+        let (name, due, held) = (self.id(), self.due(), self.below(2) == 0);
+        self.note(format!("reschedule {name} {due:?} {held}"));
+        let expected = self.model.reschedule(&name, due, held);
+        assert_eq!(self.queue(is_lost).reschedule(&id(&name), due, held).unwrap(), expected);
     }
 
     pub(super) fn update(&mut self, is_lost: bool) {
-        let (name, headers) = (self.id(), self.headers());
-        self.note(format!("update {name} {headers:?}"));
-        let expected = self.model.update(&name, b"updated", headers.as_deref());
-        assert_eq!(self.queue(is_lost).update(&id(&name), b"updated", headers.as_deref()).unwrap(), expected);
+        let (name, payload, headers) = (self.id(), self.below(3) > 0, self.changes());
+        let due = (self.below(3) == 0).then(|| self.due());
+        self.note(format!("update {name} {payload} {headers:?} {due:?}"));
+        let changes = Changes { payload: payload.then_some(b"updated"), headers: &headers };
+        let expected = self.model.update(&name, &changes, due);
+        assert_eq!(self.queue(is_lost).update(&id(&name), changes, due, None).unwrap(), expected);
     }
 
     pub(super) fn kick(&mut self, is_lost: bool) {

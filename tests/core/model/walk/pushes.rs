@@ -102,6 +102,17 @@ impl Walk {
         ])
     }
 
+    /// Changes of headers.
+    pub(super) fn changes(&mut self) -> Vec<(String, Option<String>)> {
+        let change = |name: &str, value: Option<&str>| (name.to_owned(), value.map(str::to_owned));
+        self.pick(&[
+            Vec::new(),
+            vec![change("trace", Some("b\"a"))],
+            vec![change("tenant", None)],
+            vec![change("a.b", Some("")), change("trace", None), change("new", Some("1"))],
+        ])
+    }
+
     pub(super) fn push(&mut self, batch: &[Push], is_lost: bool) {
         let jobs: Vec<NewJob> = batch.iter().map(Self::new_job).collect();
         let capacity = if self.below(5) == 0 { Some(self.below(40) as usize + 1) } else { None };

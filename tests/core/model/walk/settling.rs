@@ -6,7 +6,7 @@ use super::Walk;
 use crate::support::*;
 use delayqueue::core::error::Error;
 use delayqueue::core::pool::Connections;
-use delayqueue::core::queue::{Failed, Fetch, Held, NoInterrupts, Queue, ReserveOutcome, Settled};
+use delayqueue::core::queue::{Changes, Failed, Fetch, Held, NoInterrupts, Queue, ReserveOutcome, Settled};
 use std::time::Duration;
 
 impl Walk {
@@ -160,10 +160,11 @@ impl Walk {
 
     pub(super) fn update_held(&mut self, is_lost: bool) {
         let Some(held) = self.some_held() else { return };
-        let headers = self.headers();
+        let headers = self.changes();
         self.note(format!("update_held {} {headers:?}", name(&held)));
-        let expected = self.model.update_held(held.receipt.token(), b"in hand", headers.as_deref());
-        assert_eq!(is_ours(self.queue(is_lost).update_held(&held, b"in hand", headers.as_deref())), expected);
+        let changes = Changes::new(b"in hand", &headers);
+        let expected = self.model.update_held(held.receipt.token(), &changes);
+        assert_eq!(is_ours(self.queue(is_lost).update_held(&held, changes)), expected);
     }
 }
 
