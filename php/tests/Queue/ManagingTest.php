@@ -1,0 +1,250 @@
+<?php
+
+declare(strict_types=1);
+
+namespace DelayQueue\Tests\Queue;
+
+use DateTimeImmutable;
+use DelayQueue\Backoff;
+use DelayQueue\DuplicateJobException;
+use DelayQueue\LeaseLostException;
+use DelayQueue\State;
+use DelayQueue\Testing;
+
+/** Jobs that nobody holds, and the queue as a whole. */
+final class ManagingTest extends QueueCase
+{
+    public function testAPeekTellsAllAboutAJob(): void
+    {
+        $queue = $this->queue(options: ['ttr' => 30, 'maxAttempts' => 4, 'priority' => 9, 'backoff' => Backoff::fixed(3)]);
+        $queue->push(['a' => ['b' => 1.0]], delay: 60, id: 'a', timeout: 5, headers: ['h' => 'ä']);
+        $info = $queue->peek('a');
+
+        $this->assertSame(['a', 'rules', State::Delayed], [$info?->id, $info?->queue, $info?->state]);
+        $this->assertSame([['a' => ['b' => 1.0]], '{"a":{"b":1.0}}', ['h' => 'ä']], [$info?->payload, $info?->body, $info?->headers]);
+        $this->assertSame([0, 4, 9, 30.0, 5.0, 'fixed 3s'], [$info->attempts, $info->maxAttempts, $info->priority, $info->ttr, $info->timeout, (string) $info->backoff]);
+        $this->assertSame([0, 0, 0, 0, null, null], [$info->timeouts, $info->releases, $info->buries, $info->kicks, $info->lastError, $info->leaseUntil]);
+        $this->assertSame([null, null], [$info->seal, $info->sealError]);
+        $this->assertNull($queue->peek('none'));
+        $queue->reserveJob('a');
+        $info = $queue->peek('a');
+        $this->assertSame([State::Reserved, 1], [$info?->state, $info?->attempts]);
+        $this->assertEqualsWithDelta(30.0, $info->leaseUntil - microtime(true), 5.0);
+    }
+
+    public function testCancelledJobsAreGoneInEveryState(): void
+    {
+        $queue = $this->queue();
+        $queue->push('held', id: 'held');
+        $job = $queue->reserve();
+        $queue->push('delayed', delay: 60, id: 'delayed');
+        $queue->push('ready', id: '5');
+
+        $this->assertSame(3, $queue->cancel('held', 'delayed', '5', 'none', '5'));
+        $this->assertSame([0, 3, 0], [$queue->count(), $queue->stats()->cancelled, $queue->cancel('held')]);
+        $this->assertSame('LeaseLostException', strstr(self::thrown($job->ack(...)), ':', true));
+        $this->assertSame('LeaseLostException', strstr(self::thrown($job->touch(...)), ':', true));
+        $queue->push('again', id: 'held');
+        $this->assertSame(1, $queue->count());
+        $this->assertSame(0, $queue->cancel());
+    }
+
+    public function testAJobGetsANewTime(): void
+    {
+        $queue = $this->queue();
+        $queue->push('a', delay: 60, id: 'a');
+        $this->assertTrue($queue->reschedule('a', 0));
+        $this->assertSame(State::Ready, $queue->peek('a')?->state);
+        $this->assertTrue($queue->reschedule('a', '1h'));
+        $this->assertSame(State::Delayed, $queue->peek('a')?->state);
+        $this->assertTrue($queue->reschedule('a', new DateTimeImmutable('2020-01-01 00:00:00.5 UTC')));
+        $this->assertSame(1577836800.5, $queue->peek('a')?->dueAt);
+        $queue->reserve()?->bury('why');
+        $this->assertTrue($queue->reschedule('a', 5));
+        $this->assertSame([State::Delayed, 'why', 1], [$queue->peek('a')?->state, $queue->peek('a')?->lastError, $queue->peek('a')?->attempts]);
+        $queue->reserveJob('a');
+        $this->assertSame([false, false], [$queue->reschedule('a', 5), $queue->reschedule('none', 5)]);
+    }
+
+    public function testAPayloadMayBeReplacedWhileNobodyHoldsTheJob(): void
+    {
+        $queue = $this->queue();
+        $queue->push(1, delay: 60, id: 'a', headers: ['h' => '1']);
+        $due = $queue->peek('a')?->dueAt;
+
+        $this->assertTrue($queue->update('a', 2));
+        $this->assertSame([2, ['h' => '1'], $due], [$queue->peek('a')?->payload, $queue->peek('a')?->headers, $queue->peek('a')?->dueAt]);
+        $this->assertTrue($queue->update('a', 3, ['n' => 'x']));
+        $this->assertSame([3, ['n' => 'x']], [$queue->peek('a')?->payload, $queue->peek('a')?->headers]);
+        $queue->reserveJob('a')?->bury();
+        $this->assertTrue($queue->update('a', 4, []));
+        $this->assertSame([4, [], State::Buried], [$queue->peek('a')?->payload, $queue->peek('a')?->headers, $queue->peek('a')?->state]);
+        $queue->reserveJob('a');
+        $this->assertSame([false, false], [$queue->update('a', 5), $queue->update('none', 5)]);
+    }
+
+    public function testAPausedQueueGivesNothing(): void
+    {
+        $queue = $this->queue();
+        $queue->push('a');
+        $queue->push('b', id: 'b');
+        $queue->pause();
+        $this->assertSame([true, true], [$queue->isPaused(), $queue->stats()->paused]);
+        $this->assertNull($queue->reserve());
+        $this->assertFalse($queue->wait(0));
+        $this->assertSame([[], 2], [$queue->consumer(), $queue->count()]);
+        $this->assertSame('b', $queue->reserveJob('b')?->id);
+        $queue->resume();
+        $this->assertSame(['a'], self::served($queue));
+
+        $queue->push('c');
+        $queue->pause('5m');
+        $this->travel('4m');
+        $this->assertNull($queue->reserve());
+        $this->travel('2m');
+        $this->assertFalse($queue->isPaused());
+        $this->assertSame(['b', 'c'], self::served($queue));
+    }
+
+    public function testStatesAreCountedAndPurged(): void
+    {
+        $queue = $this->queue();
+        $fill = static function () use ($queue): void {
+            $queue->push('buried', id: 'buried');
+            $queue->reserve()?->bury();
+            $queue->push('held', id: 'held');
+            $queue->reserve();
+            $queue->push('ready', id: 'ready');
+            $queue->push('ready, too', id: 'ready 2', priority: 1);
+            $queue->push('delayed', delay: 60, id: 'delayed');
+        };
+        $fill();
+        $counts = array_map($queue->count(...), State::cases());
+        $this->assertSame([1, 2, 1, 1, 5], [...$counts, $queue->count()]);
+        $this->assertCount(5, $queue);
+        $this->assertSame(2, $queue->purge(State::Buried, State::Delayed, State::Buried));
+        $this->assertSame(3, $queue->purge());
+        $this->assertSame([0, 5], [$queue->count(), $queue->stats()->cancelled]);
+        $fill();
+        $this->assertSame(2, $queue->purge(State::Ready));
+        $this->assertSame(1, $queue->purge(State::Reserved));
+        $this->assertSame(2, $queue->count());
+    }
+
+    public function testAJobMayBeDueAtAWholeSecond(): void
+    {
+        $queue = $this->queue();
+        $moment = new DateTimeImmutable('tomorrow 9:00');
+        $queue->push('remind', delay: $moment, id: 'a');
+        $this->assertSame([(float) $moment->getTimestamp(), null], [$queue->stats()->nextDueAt, $queue->stats()->oldestReadyAge]);
+        Testing::travelTo($moment->modify('+1 second'));
+        $this->assertGreaterThanOrEqual(1.0, $queue->stats()->oldestReadyAge);
+        $this->assertNull($queue->stats()->nextDueAt);
+    }
+
+    public function testOffsetsAndLimitsMayBeAsLargeAsAnIntAndNegativeOnesAreRefused(): void
+    {
+        $queue = $this->queue();
+        $queue->push('later', 3600, 'later');
+        $queue->push('urgent', id: 'urgent', priority: 7);
+        $queue->push('grouped', id: 'grouped', group: 'g');
+        $queue->push('ready', id: 'ready');
+        $queue->push('held', id: 'held');
+        $queue->reserveJob('held');
+        foreach (['one', 'two'] as $id) {
+            $queue->push($id, id: $id);
+            $queue->reserveJob($id)?->bury();
+        }
+        foreach (State::cases() as $state) {
+            $this->assertCount($queue->count($state), $queue->list($state, 0, PHP_INT_MAX));
+            $this->assertSame([], $queue->list($state, PHP_INT_MAX, PHP_INT_MAX));
+            $this->assertSame([], $queue->list($state, PHP_INT_MAX, 1));
+            $this->assertSame([], $queue->list($state, PHP_INT_MAX - 1, 1, $queue->list($state)[0]));
+        }
+        $this->assertSame([], $queue->list(State::Ready, PHP_INT_MAX, PHP_INT_MAX, group: 'g'));
+        $this->assertSame(['grouped'], self::idsOf($queue, 'g', State::Ready, 0, PHP_INT_MAX));
+        $this->assertSame(['g'], $queue->groups(PHP_INT_MAX));
+        $this->assertSame([], $queue->receipts(limit: PHP_INT_MAX));
+        $this->assertSame(2, $queue->kick(PHP_INT_MAX));
+        $this->assertCount(5, $queue->reserveMany(PHP_INT_MAX));
+
+        foreach ([-1, PHP_INT_MIN] as $negative) {
+            $wrong = [
+                'list(): Argument #2 ($offset) must be greater than or equal to 0' =>
+                    static fn () => $queue->list(State::Ready, $negative),
+                'list(): Argument #3 ($limit) must be greater than or equal to 1' =>
+                    static fn () => $queue->list(State::Ready, 0, $negative),
+                'groups(): Argument #1 ($limit) must be greater than or equal to 1' =>
+                    static fn () => $queue->groups($negative),
+                'receipts(): Argument #3 ($limit) must be greater than or equal to 1' =>
+                    static fn () => $queue->receipts(limit: $negative),
+                'kick(): Argument #1 ($max) must be greater than or equal to 1' =>
+                    static fn () => $queue->kick($negative),
+                'reserveMany(): Argument #1 ($max) must be greater than or equal to 1' =>
+                    static fn () => $queue->reserveMany($negative),
+                'consumer(): Argument #2 ($limit) must be greater than or equal to 1' =>
+                    static fn () => $queue->consumer(limit: $negative),
+                'drain(): Argument #2 ($limit) must be greater than or equal to 0' =>
+                    static fn () => $queue->drain(static fn () => null, $negative),
+                'consume(): Argument #3 ($maxJobs) must be greater than or equal to 0' =>
+                    static fn () => $queue->consume(static fn () => null, maxJobs: $negative),
+                'consume(): Argument #7 ($prefetch) must be between 1 and 500' =>
+                    static fn () => $queue->consume(static fn () => null, prefetch: $negative),
+            ];
+            foreach ($wrong as $message => $call) {
+                $this->assertSame("ValueError: $message", self::thrown($call));
+            }
+        }
+    }
+
+    public function testAJobOfAnotherStateIsNoPlaceInThisOne(): void
+    {
+        $queue = $this->queue();
+        $queue->push('a', id: 'a');
+        $job = $queue->peekReady();
+
+        $this->assertSame(
+            'ValueError: list(): Argument #4 ($after) must be a job in the state that is listed',
+            self::thrown(static fn () => $queue->list(State::Delayed, after: $job)),
+        );
+        $this->assertSame(
+            'ValueError: list(): Argument #4 ($after) must be a job, or the place of one',
+            self::thrown(static fn () => $queue->list(State::Delayed, after: 'a')),
+        );
+    }
+
+    public function testWatchedQueuesAreServedOneAfterTheOther(): void
+    {
+        $this->queue('slow')->push('slow', priority: 0);
+        $this->queue('quick')->push('quick');
+        $queue = $this->queue('own')->watch('quick', 'slow', 'quick');
+        $queue->push('own');
+
+        $this->assertSame(['quick', 'slow'], self::served($queue));
+        $this->assertSame(['own'], self::served($queue->watch()));
+        $this->assertSame(['own', 'quick', 'slow'], $queue->queues());
+    }
+
+    public function testTheClassicConsumerTakesByDueTimeAlone(): void
+    {
+        $queue = $this->queue();
+        $this->assertTrue($queue->producer('b', 2000, ['n' => 1]));
+        $this->assertTrue($queue->producer('a', 1000.5, ['n' => 2]));
+        $this->assertTrue($queue->producer('b', 3000, ['n' => 3]));
+        $queue->push(['n' => 4], priority: 1);
+
+        $this->assertSame([['n' => 2]], $queue->consumer(2999));
+        $this->assertSame([['n' => 3], ['n' => 4]], $queue->consumer());
+        $this->assertSame(0, $queue->count());
+        $this->assertSame(3, $queue->stats()->acked);
+
+        $queue->producer('held', 1, []);
+        $this->assertNotNull($queue->reserve());
+        $this->assertSame("DuplicateJobException: job 'held' is already in queue 'rules'", self::thrown(static fn () => $queue->producer('held', 1, [])));
+        foreach (range(1, 12) as $n) {
+            $queue->producer("n$n", $n, [$n]);
+        }
+        $taken = [$queue->consumer(), $queue->consumer(limit: 1), $queue->consumer(null, 5)];
+        $this->assertSame([range(1, 10), [11], [12]], array_map(static fn (array $messages): array => array_merge(...$messages), $taken));
+    }
+}
