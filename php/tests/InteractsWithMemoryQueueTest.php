@@ -5,14 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests;
 
 use DelayQueue;
-use DelayQueue\Backoff;
-use DelayQueue\Job;
-use DelayQueue\JobInterface;
-use DelayQueue\QueueInterface;
-use DelayQueue\StopReason;
 use DelayQueue\Testing\InteractsWithMemoryQueue;
-use DelayQueue\Worker\HandlerObject;
-use DelayQueue\Worker\TaskRouter;
 use PHPUnit\Framework\TestCase;
 
 final class InteractsWithMemoryQueueTest extends TestCase
@@ -57,50 +50,5 @@ final class InteractsWithMemoryQueueTest extends TestCase
         $this->setUpDelayQueue();
         $this->tearDownDelayQueue();
         $this->assertSame($found, [ini_get('delayqueue.dsn'), ini_get('delayqueue.testing'), getenv('DELAYQUEUE_DSN')]);
-    }
-
-    public function testNothingIsWaitedForThatCannotCome(): void
-    {
-        $queue = $this->delayQueue();
-        $this->assertNull($queue->reserve(timeout: null));
-        $this->assertFalse($queue->wait());
-        $this->assertSame([], $queue->reserveMany(5, 3600));
-        $this->assertSame(StopReason::Empty, $queue->consume(static fn (): int => 0));
-        $queue->push('a', delay: 3600);
-        $this->assertNull($queue->reserve(60));
-        $queue->pause();
-        $this->assertNull($queue->reserve(timeout: null));
-        $queue->resume();
-        $this->travel('1h');
-        $this->assertSame(1, $this->runDueJobs(static fn (): int => 0));
-    }
-
-    public function testThePackagesHandlersServeIt(): void
-    {
-        $queue = $this->delayQueue('orders', ['backoff' => Backoff::fixed(0)]);
-        $ended = [];
-        $handler = new class ($ended) {
-            public function __construct(private array &$ended)
-            {
-            }
-
-            public function handle(JobInterface $job, QueueInterface $queue): void
-            {
-                $this->ended[] = "handled $job->id";
-            }
-
-            public function afterSucceeded(JobInterface $job): void
-            {
-                $this->ended[] = "succeeded $job->id";
-            }
-        };
-        $queue->push('x', id: 'a');
-        $queue->drain(new HandlerObject($handler));
-        $queue->push(['task' => 'close', 'params' => 4711], id: 'b');
-        $queue->drain(new TaskRouter(['close' => static function (int $order, Job $job) use (&$ended): void {
-            $ended[] = "closed $order";
-        }]));
-
-        $this->assertSame(['handled a', 'succeeded a', 'closed 4711'], $ended);
     }
 }

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Queue;
 
 use Closure;
-use DateInterval;
 use DateTimeImmutable;
 use DelayQueue\Job;
 use DelayQueue\OnDuplicate;
@@ -17,25 +16,8 @@ final class ErrorTest extends QueueCase
     /** @return array<string, array{callable(QueueInterface): mixed, string}> */
     public static function wrongArguments(): array
     {
-        $past = new DateInterval('PT1S');
-        $past->invert = 1;
-
         return [
-            'a negative delay' => [static fn ($q) => $q->push(1, -1), 'ValueError: push(): Argument #2 ($delay) must be greater than or equal to 0'],
-            'a negative interval' => [static fn ($q) => $q->push(1, $past), 'ValueError: push(): Argument #2 ($delay) must be greater than or equal to 0'],
-            'an endless delay' => [static fn ($q) => $q->push(1, INF), 'ValueError: push(): Argument #2 ($delay) must be finite'],
-            'a far moment' => [static fn ($q) => $q->push(1, new DateTimeImmutable('+101 years')), 'ValueError: push(): Argument #2 ($delay) must be at most 100 years'],
-            'an empty id' => [static fn ($q) => $q->push(1, id: ''), 'ValueError: push(): Argument #3 ($id) must be between 1 and 200 bytes long'],
-            'a long id' => [static fn ($q) => $q->push(1, id: str_repeat('x', 201)), 'ValueError: push(): Argument #3 ($id) must be between 1 and 200 bytes long'],
-            'a broken id' => [static fn ($q) => $q->push(1, id: "a\n"), 'ValueError: push(): Argument #3 ($id) must not contain control characters'],
-            'a priority' => [static fn ($q) => $q->push(1, priority: -1), 'ValueError: push(): Argument #4 ($priority) must be between 0 and 4294967295'],
-            'a TTR' => [static fn ($q) => $q->push(1, ttr: 0.01), 'ValueError: push(): Argument #5 ($ttr) must be between 0.1 seconds and 30 days'],
-            'attempts' => [static fn ($q) => $q->push(1, maxAttempts: 1 << 32), 'ValueError: push(): Argument #6 ($maxAttempts) must be between 0 and 4294967295'],
             'a timeout' => [static fn ($q) => $q->push(1, timeout: -5), 'ValueError: push(): Argument #8 ($timeout) must be greater than or equal to 0'],
-            'no JSON' => [static fn ($q) => $q->push(NAN), 'PayloadException: Inf and NaN cannot be JSON encoded'],
-            'a closure' => [static fn ($q) => $q->push(static fn () => 1), 'PayloadException: A Closure cannot be a payload'],
-            'a closure inside' => [static fn ($q) => $q->push(['a' => static fn () => 1]), "PayloadException: payload['a'] is a Closure, of which JSON keeps nothing"],
-            'months' => [static fn ($q) => $q->push(1, new \DateInterval('P1M')), 'ValueError: push(): Argument #2 ($delay) must have no months or years, as their lengths differ: give days'],
             'a large payload' => [static fn ($q) => $q->push(str_repeat('x', 2 << 20)), 'PayloadException: the payload of 2097154 bytes is larger than maxPayload (1048576 bytes)'],
             'an id taken for no time' => [static fn ($q) => $q->push(1, id: 'a', unique: 0), 'ValueError: push(): Argument #11 ($unique) must be greater than 0'],
             'an id taken for too long' => [static fn ($q) => $q->push(1, id: 'a', unique: '36600d'), 'ValueError: push(): Argument #11 ($unique) must be at most 100 years'],
@@ -66,19 +48,12 @@ final class ErrorTest extends QueueCase
             'jobs that are none' => [static fn ($q) => $q->pushOnce('x'), 'TypeError: pushOnce(): Argument #1 ($jobs) must be of type Traversable|array, string given'],
             'a number of receipts' => [static fn ($q) => $q->receipts(limit: 0), 'ValueError: receipts(): Argument #3 ($limit) must be greater than or equal to 1'],
             'a receipt to forget' => [static fn ($q) => $q->forgetReceipts('r', ''), 'ValueError: forgetReceipts(): Argument #2 must be between 1 and 200 bytes long'],
-            'a score' => [static fn ($q) => $q->producer('a', INF, []), 'ValueError: producer(): Argument #2 ($score) must be finite'],
             'a member' => [static fn ($q) => $q->producer('', 1, []), 'ValueError: producer(): Argument #1 ($member) must be between 1 and 200 bytes long'],
             'a limit' => [static fn ($q) => $q->consumer(limit: 0), 'ValueError: consumer(): Argument #2 ($limit) must be greater than or equal to 1'],
-            'a watched queue' => [static fn ($q) => $q->watch('a', 'b c'), 'ValueError: watch(): Argument #2 must be 1 to 200 bytes of [A-Za-z0-9._:-]'],
-            'a wait' => [static fn ($q) => $q->reserve(-1), 'ValueError: reserve(): Argument #1 ($timeout) must be greater than or equal to 0'],
             'no jobs' => [static fn ($q) => $q->reserveMany(0), 'ValueError: reserveMany(): Argument #1 ($max) must be greater than or equal to 1'],
-            'a long wait' => [static fn ($q) => $q->reserveMany(1, NAN), 'ValueError: reserveMany(): Argument #2 ($timeout) must be finite'],
-            'another wait' => [static fn ($q) => $q->wait(-1), 'ValueError: wait(): Argument #1 ($timeout) must be greater than or equal to 0'],
             'a job to reserve' => [static fn ($q) => $q->reserveJob(''), 'ValueError: reserveJob(): Argument #1 ($id) must be between 1 and 200 bytes long'],
             'a job to look at' => [static fn ($q) => $q->peek(''), 'ValueError: peek(): Argument #1 ($id) must be between 1 and 200 bytes long'],
-            'a job to cancel' => [static fn ($q) => $q->cancel('a', ''), 'ValueError: cancel(): Argument #2 must be between 1 and 200 bytes long'],
             'a job to kick' => [static fn ($q) => $q->kickJob("\t"), 'ValueError: kickJob(): Argument #1 ($id) must not contain control characters'],
-            'a new time' => [static fn ($q) => $q->reschedule('a', -1), 'ValueError: reschedule(): Argument #2 ($delay) must be greater than or equal to 0'],
             'a new payload' => [static fn ($q) => $q->update('a', NAN), 'PayloadException: Inf and NaN cannot be JSON encoded'],
             'an offset' => [static fn ($q) => $q->list(\DelayQueue\State::Ready, -1), 'ValueError: list(): Argument #2 ($offset) must be greater than or equal to 0'],
             'a page' => [static fn ($q) => $q->list(\DelayQueue\State::Ready, 0, 0), 'ValueError: list(): Argument #3 ($limit) must be greater than or equal to 1'],
@@ -87,7 +62,6 @@ final class ErrorTest extends QueueCase
             'an unknown option of a sibling' => [static fn ($q) => $q->sibling('a', ['prefx' => 1]), 'ValueError: sibling(): Argument #2 ($options) has the unknown option "prefx"; did you mean \'prefix\'?'],
             'a sibling of some replicas' => [static fn ($q) => $q->sibling('a', ['replicas' => 2]), 'ValueError: sibling(): Option "replicas" must not be given without durability "replica"'],
             'none to kick' => [static fn ($q) => $q->kick(0), 'ValueError: kick(): Argument #1 ($max) must be greater than or equal to 1'],
-            'a pause' => [static fn ($q) => $q->pause(-1), 'ValueError: pause(): Argument #1 ($for) must be greater than or equal to 0'],
             'a negative limit' => [
                 static fn ($q) => $q->drain('var_dump', -1),
                 'ValueError: drain(): Argument #2 ($limit) must be greater than or equal to 0',
