@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Queue;
 
-use Closure;
 use DateTimeImmutable;
 use DelayQueue\Job;
 use DelayQueue\OnDuplicate;

@@ -10,7 +10,6 @@ use DelayQueue\GroupLimits;
 use DelayQueue\Job;
 use DelayQueue\RateLimited;
 use DelayQueue\State;
-use DelayQueue\StopReason;
 
 /** Groups of jobs: their names, limits, lists and numbers. */
 final class GroupTest extends QueueCase
@@ -30,16 +29,6 @@ final class GroupTest extends QueueCase
             $this->assertSame($group, $queue->reserveJob($id)?->group, $id);
         }
         $this->assertSame($wanted, array_column(array_map(get_object_vars(...), $queue->list(State::Reserved)), 'group', 'id'));
-    }
-
-    public function testWatchedQueuesHaveALineEach(): void
-    {
-        [$first, $second] = [$this->queue('first'), $this->queue('second')];
-        self::fill($second, 'b1 b2 a1');
-        self::fill($first, 'a1 a2 b1');
-        $second->limitGroups('b', new GroupLimits(concurrency: 1));
-
-        $this->assertSame(['a1', 'b1', 'a2', 'b1', 'a1'], self::taken($this->queue('own')->watch('first', 'second')));
     }
 
     public function testLimitsAreToldAndForgotten(): void
@@ -79,22 +68,6 @@ final class GroupTest extends QueueCase
             self::thrown(static fn () => $parts->limitQueue(5)),
         );
         $this->assertSame('nothing', self::thrown(static fn () => $parts->limitQueue()));
-    }
-
-    public function testWhatMayNotBeServedIsNotReadyForALoop(): void
-    {
-        $queue = $this->queue();
-        $queue->limitGroups('a', new GroupLimits(concurrency: 1));
-        self::fill($queue, 'a1 a2');
-        $held = $queue->reserve();
-        $seen = [];
-        $handler = static function ($job) use (&$seen): void {
-            $seen[] = $job->id;
-        };
-
-        $this->assertSame([0, StopReason::Empty], [$queue->drain($handler), $queue->consume($handler, stopWhenEmpty: true)]);
-        $held->ack();
-        $this->assertSame([1, ['a2']], [$queue->drain($handler), $seen]);
     }
 
     public function testAQueueWithLimitsIsNotForgotten(): void
@@ -193,26 +166,6 @@ final class GroupTest extends QueueCase
         $this->assertSame([null, null, false], array_slice(array_values(get_object_vars($queue->groupStats('none'))), 2));
         $this->assertEqualsWithDelta($queue->peek('a1')->dueAt, $queue->groupStats('a')->nextTurnAt, 0.001);
         $this->assertEqualsWithDelta($queue->peek('c1')->dueAt, $queue->groupStats('c')->nextTurnAt, 0.001);
-    }
-
-    public function testTheJobsOfAGroupAreListedInItsOrder(): void
-    {
-        $queue = $this->queue();
-        self::fill($queue, 'a1 b1 a2 a3');
-        $queue->push(1, id: 'a0', priority: 5, group: 'a');
-        $queue->push(1, delay: 20, id: 'a5', group: 'a');
-        $queue->push(1, delay: 10, id: 'a6', group: 'a');
-        $queue->push(1, delay: 10, id: 'b5', group: 'b');
-        $queue->push(1);
-        $queue->reserveJob('a3');
-
-        $this->assertSame(['a0', 'a1', 'a2'], self::idsOf($queue, 'a', State::Ready));
-        $this->assertSame(['a1'], self::idsOf($queue, 'a', State::Ready, 1, 1));
-        $this->assertSame([], self::idsOf($queue, 'a', State::Ready, 3));
-        $this->assertSame(['a6', 'a5'], self::idsOf($queue, 'a', State::Delayed));
-        $this->assertSame(['a3'], self::idsOf($queue, 'a', State::Reserved));
-        $this->assertSame([[], []], [self::idsOf($queue, 'none', State::Ready), self::idsOf($queue, 'b', State::Reserved)]);
-        $this->assertSame(['a', State::Ready, 5], [$queue->list(State::Ready, group: 'a')[0]->group, $queue->list(State::Ready, group: 'a')[0]->state, $queue->list(State::Ready, group: 'a')[0]->priority]);
     }
 
     public function testAListOfAGroupHasNoPlaceInAnotherList(): void

@@ -7,7 +7,6 @@ namespace DelayQueue\Tests\Queue;
 use DateTimeImmutable;
 use DelayQueue\Backoff;
 use DelayQueue\DuplicateJobException;
-use DelayQueue\LeaseLostException;
 use DelayQueue\State;
 use DelayQueue\Testing;
 
@@ -32,23 +31,6 @@ final class ManagingTest extends QueueCase
         $this->assertEqualsWithDelta(30.0, $info->leaseUntil - microtime(true), 5.0);
     }
 
-    public function testAJobGetsANewTime(): void
-    {
-        $queue = $this->queue();
-        $queue->push('a', delay: 60, id: 'a');
-        $this->assertTrue($queue->reschedule('a', 0));
-        $this->assertSame(State::Ready, $queue->peek('a')?->state);
-        $this->assertTrue($queue->reschedule('a', '1h'));
-        $this->assertSame(State::Delayed, $queue->peek('a')?->state);
-        $this->assertTrue($queue->reschedule('a', new DateTimeImmutable('2020-01-01 00:00:00.5 UTC')));
-        $this->assertSame(1577836800.5, $queue->peek('a')?->dueAt);
-        $queue->reserve()?->bury('why');
-        $this->assertTrue($queue->reschedule('a', 5));
-        $this->assertSame([State::Delayed, 'why', 1], [$queue->peek('a')?->state, $queue->peek('a')?->lastError, $queue->peek('a')?->attempts]);
-        $queue->reserveJob('a');
-        $this->assertSame([false, false], [$queue->reschedule('a', 5), $queue->reschedule('none', 5)]);
-    }
-
     public function testAPayloadMayBeReplacedWhileNobodyHoldsTheJob(): void
     {
         $queue = $this->queue();
@@ -64,29 +46,6 @@ final class ManagingTest extends QueueCase
         $this->assertSame([4, [], State::Buried], [$queue->peek('a')?->payload, $queue->peek('a')?->headers, $queue->peek('a')?->state]);
         $queue->reserveJob('a');
         $this->assertSame([false, false], [$queue->update('a', 5), $queue->update('none', 5)]);
-    }
-
-    public function testAPausedQueueGivesNothing(): void
-    {
-        $queue = $this->queue();
-        $queue->push('a');
-        $queue->push('b', id: 'b');
-        $queue->pause();
-        $this->assertSame([true, true], [$queue->isPaused(), $queue->stats()->paused]);
-        $this->assertNull($queue->reserve());
-        $this->assertFalse($queue->wait(0));
-        $this->assertSame([[], 2], [$queue->consumer(), $queue->count()]);
-        $this->assertSame('b', $queue->reserveJob('b')?->id);
-        $queue->resume();
-        $this->assertSame(['a'], self::served($queue));
-
-        $queue->push('c');
-        $queue->pause('5m');
-        $this->travel('4m');
-        $this->assertNull($queue->reserve());
-        $this->travel('2m');
-        $this->assertFalse($queue->isPaused());
-        $this->assertSame(['b', 'c'], self::served($queue));
     }
 
     public function testAJobMayBeDueAtAWholeSecond(): void

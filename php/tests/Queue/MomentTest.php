@@ -7,68 +7,13 @@ namespace DelayQueue\Tests\Queue;
 use DateTimeImmutable;
 use DelayQueue\Event;
 use DelayQueue\Job;
-use DelayQueue\OnExpiry;
-use DelayQueue\QueueInterface;
 use DelayQueue\Release;
 use DelayQueue\State;
-use DelayQueue\Testing;
 use RuntimeException;
 
 /** Moments that end a job: $expires and $retryUntil. */
 final class MomentTest extends QueueCase
 {
-    private const TOO_LATE = 'too late to be tried again';
-
-    /** @return array<string, callable(QueueInterface): mixed> what would start a job; none is: null, false, 0 or [] */
-    private static function starts(): array
-    {
-        return [
-            'reserve' => static fn (QueueInterface $queue) => $queue->reserve(),
-            'reserveMany' => static fn (QueueInterface $queue) => $queue->reserveMany(10),
-            'reserveJob' => static fn (QueueInterface $queue) => $queue->reserveJob('a'),
-            'consumer' => static fn (QueueInterface $queue) => $queue->consumer(),
-            'wait' => static fn (QueueInterface $queue) => $queue->wait(0),
-            'drain' => static fn (QueueInterface $queue) => $queue->drain(static fn () => null),
-        ];
-    }
-
-    /** @return array{?State, ?string} */
-    private static function end(QueueInterface $queue, string $id = 'a'): array
-    {
-        return [$queue->peek($id)?->state, $queue->peek($id)?->lastError];
-    }
-
-    public function testAJobThatWasNotStartedByThenNeverRuns(): void
-    {
-        foreach (self::starts() as $name => $start) {
-            foreach (['1m', new DateTimeImmutable('@' . (time() + 60 + (int) Testing::offset()))] as $n => $expires) {
-                $queue = $this->queue("$name$n");
-                $queue->push('a', id: 'a', expires: $expires);
-                $queue->push('b', delay: '1m', id: 'b', expires: '1m', onExpiry: OnExpiry::Drop);
-                $this->travel('10m');
-                $this->assertEmpty($start($queue), $name);
-                $this->assertSame([State::Buried, 'expired'], self::end($queue), $name);
-                if ($name !== 'reserveJob') {
-                    $this->assertNull($queue->peek('b'), $name);
-                    $stats = $queue->stats();
-                    $this->assertSame([2, 2, 0, 0, 0], [$stats->expired, $stats->pushed, $stats->acked, $stats->failed, $stats->cancelled], $name);
-                }
-            }
-        }
-    }
-
-    public function testAnAttemptThatWouldComeTooLateIsNotMade(): void
-    {
-        foreach (self::starts() as $name => $start) {
-            $queue = $this->queue($name);
-            $queue->push('a', id: 'a', retryUntil: '1m');
-            $this->travel('10m');
-            $this->assertEmpty($start($queue), $name);
-            $this->assertSame([State::Buried, self::TOO_LATE], self::end($queue), $name);
-            $this->assertSame(1, $queue->stats()->expired, $name);
-        }
-    }
-
     public function testTheTimeRunsFromTheFirstDueTime(): void
     {
         $queue = $this->queue();
@@ -85,6 +30,13 @@ final class MomentTest extends QueueCase
         $this->assertEqualsWithDelta($info->dueAt, $queue->peek('a')?->firstDueAt, 0.001);
     }
 
+    public function testAMomentIsWhatItIs(): void
+    {
+        $moment = new DateTimeImmutable('2100-01-01 00:00:00.5 UTC');
+        $this->queue()->pushMany([['payload' => 1, 'id' => 'a', 'expires' => $moment], ['payload' => 1, 'id' => 'b', 'retryUntil' => $moment]]);
+        $this->assertSame([4102444800.5, 4102444800.5], [$this->queue()->peek('a')?->expiresAt, $this->queue()->peek('b')?->retryUntil]);
+    }
+
     public function testALoopTellsThatAReleasedOrFailedJobWasBuried(): void
     {
         $queue = $this->patient();
@@ -99,6 +51,6 @@ final class MomentTest extends QueueCase
         $queue->drain(static fn (Job $job) => throw $job->id === 'failed' ? new RuntimeException('boom') : new Release(60, 'later'));
 
         $this->assertSame(['buried released', 'failed failed', 'buried failed'], $heard);
-        $this->assertSame([State::Buried, 'later'], self::end($queue, 'released'));
+        $this->assertSame([State::Buried, 'later'], [$queue->peek('released')?->state, $queue->peek('released')?->lastError]);
     }
 }

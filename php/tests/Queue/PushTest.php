@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Queue;
 
 use DelayQueue\DuplicateJobException;
-use DelayQueue\OnDuplicate;
 use DelayQueue\QueueFullException;
 
 /** Pushes that depend on what is there, or was: ids that are taken, full queues. */
@@ -54,19 +53,6 @@ final class PushTest extends QueueCase
 
         $this->assertSame(1, $queue->forgetReceipts('b'));
         $this->assertSame('b', $queue->tryPush(1, id: 'b', unique: '10m'));
-    }
-
-    public function testTryPushSaysWhetherTheJobIsStored(): void
-    {
-        $queue = $this->queue();
-        $try = static fn (string $payload, OnDuplicate $rule): ?string => $queue->tryPush($payload, id: 'a', onDuplicate: $rule);
-        $this->assertIsString($queue->tryPush(1));
-        $this->assertSame('a', $try('first', OnDuplicate::Keep));
-        $this->assertSame([null, null], [$try('second', OnDuplicate::Fail), $try('second', OnDuplicate::Keep)]);
-        $this->assertSame(['first', 'a'], [$queue->peek('a')?->payload, $try('second', OnDuplicate::Replace)]);
-        $this->assertSame('second', $queue->peek('a')?->payload);
-        $queue->reserveJob('a');
-        $this->assertSame([null, null, null], array_map(static fn (OnDuplicate $rule) => $try('third', $rule), OnDuplicate::cases()));
     }
 
     public function testAPushThatWouldPassTheCapacityChangesNothing(): void

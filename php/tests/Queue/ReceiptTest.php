@@ -6,7 +6,6 @@ namespace DelayQueue\Tests\Queue;
 
 use DelayQueue\OnDuplicate;
 use DelayQueue\PushOnce;
-use DelayQueue\State;
 use Generator;
 use RuntimeException;
 
@@ -17,62 +16,6 @@ final class ReceiptTest extends QueueCase
     private static function counts(PushOnce $once): array
     {
         return [$once->added, $once->kept, $once->known];
-    }
-
-    public function testAJobArrivesOnceHoweverOftenItIsPushed(): void
-    {
-        $queue = $this->queue();
-        $jobs = [['receipt' => 'r1', 'payload' => 1, 'id' => 'a'], ['receipt' => 'r2', 'payload' => 2, 'delay' => 60, 'priority' => 5]];
-        $this->assertSame([2, 0, 0], self::counts($queue->pushOnce($jobs)));
-        $this->assertSame([0, 0, 2], self::counts($queue->pushOnce($jobs)));
-        $this->assertSame([2, 2], [$queue->count(), $queue->stats()->pushed]);
-        $this->assertSame([5, 2], [$queue->peekDelayed()?->priority, $queue->peekDelayed()?->payload]);
-
-        $this->assertSame([1], self::served($queue));
-        $this->assertSame([1, 0, 1], self::counts($queue->pushOnce([$jobs[0], ['receipt' => 'r3', 'payload' => 3, 'id' => 'a']])));
-        $this->assertSame(3, $queue->peek('a')?->payload);
-        $queue->purge();
-        $this->assertSame([0, 0, 2], self::counts($queue->pushOnce($jobs)));
-        $this->assertSame([1, 0], [$queue->forgetReceipts('r1', 'none'), $queue->forgetReceipts()]);
-        $this->assertSame([1, 0, 1], self::counts($queue->pushOnce($jobs)));
-        $this->assertSame([0, 0, 0], self::counts($queue->pushOnce([])));
-    }
-
-    public function testAJobArrivesWithItsPast(): void
-    {
-        $queue = $this->queue();
-        $past = ['attempts' => 3, 'timeouts' => 1, 'releases' => 2, 'buries' => 4, 'kicks' => 5, 'lastError' => 'before'];
-        $queue->pushOnce([
-            ['receipt' => 'r1', 'payload' => 1, 'id' => 'a', 'createdAt' => 1_500_000_000.25, 'past' => $past],
-            ['receipt' => 'r2', 'payload' => 2, 'id' => 'b', 'delay' => new \DateTimeImmutable('2020-02-02 UTC'), 'state' => State::Buried, 'past' => ['attempts' => 10]],
-            ['receipt' => 'r3', 'payload' => 3, 'id' => 'c', 'createdAt' => null, 'past' => null, 'state' => null],
-        ]);
-
-        $info = $queue->peek('a');
-        $this->assertSame(['state' => State::Ready, 'createdAt' => 1_500_000_000.25] + $past, [
-            'state' => $info?->state, 'createdAt' => $info?->createdAt, 'attempts' => $info?->attempts, 'timeouts' => $info?->timeouts,
-            'releases' => $info?->releases, 'buries' => $info?->buries, 'kicks' => $info?->kicks, 'lastError' => $info?->lastError,
-        ]);
-        $info = $queue->peek('b');
-        $this->assertSame([State::Buried, 10, 0, null], [$info?->state, $info?->attempts, $info?->buries, $info?->lastError]);
-        $this->assertSame(1580601600.0, $info?->dueAt, 'buried since then');
-        $this->assertEqualsWithDelta(microtime(true), $queue->peek('c')?->createdAt, 5.0);
-        $job = $queue->reserveJob('a');
-        $this->assertSame([4, 'before'], [$job?->attempts, $job?->lastError]);
-        $this->assertSame(1, $queue->kick(5));
-        $this->assertSame([State::Ready, 0, 1], [$queue->peek('b')?->state, $queue->peek('b')?->attempts, $queue->peek('b')?->kicks]);
-    }
-
-    public function testTheFirstDueTimeArrivesToo(): void
-    {
-        $queue = $this->queue();
-        $queue->pushOnce([
-            ['receipt' => 'r1', 'payload' => 1, 'id' => 'a', 'past' => ['attempts' => 1, 'firstDueAt' => 1_500_000_000.5]],
-            ['receipt' => 'r2', 'payload' => 2, 'id' => 'b', 'delay' => 60, 'past' => []],
-        ]);
-
-        $this->assertSame(1_500_000_000.5, $queue->peek('a')?->firstDueAt);
-        $this->assertSame($queue->peek('b')?->dueAt, $queue->peek('b')?->firstDueAt);
     }
 
     public function testJobsOfATraversableArriveInChunks(): void
