@@ -13,6 +13,16 @@
 --@include bury
 --@include reclaim
 --@include move
+-- With one more trait, in front of the others.
+local function with_trait(record, kind, value)
+  local at, trait = read_options(record), kind .. string.char(#value) .. value
+  if has_traits(string.byte(record)) then
+    local length = struct.unpack('>I2', record, at + 1)
+    return string.sub(record, 1, at) .. struct.pack('>I2', length + #trait) .. trait .. string.sub(record, at + 3)
+  end
+  return string.char(string.byte(record) + HAS_TRAITS) .. string.sub(record, 2, at) .. struct.pack('>I2', #trait) .. trait
+    .. string.sub(record, at + 1)
+end
 if reclaim() then return { 'AGAIN' } end
 local id = ARGV[2]
 local record = call('HGET', jobs, id)

@@ -17,6 +17,8 @@
 --@include bury
 --@include reclaim
 --@include move
+-- What a record is, but for its flags, which scripts change.
+local function digest(record) return redis.sha1hex(string.sub(record, 2)) end
 local id, lease = ARGV[2], ARGV[3]
 if lease == '' and reclaim() then return { 'AGAIN' } end
 local record = call('HGET', jobs, id)

@@ -361,13 +361,13 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::update()
          *
-         * @param array<array-key, string|null> $headers
+         * @param array<array-key, string|null>|null $headers
          * @param Duration|\DateTimeInterface|null $delay
          */
         public function update(
             string $id,
             mixed $payload = null,
-            array $headers = [],
+            ?array $headers = null,
             int|float|string|\DateInterval|\DateTimeInterface|null $delay = null,
             ?\DelayQueue\JobInfo $unchanged = null,
         ): bool;
@@ -600,10 +600,10 @@ namespace DelayQueue {
         /**
          * @see Job::update()
          *
-         * @param array<array-key, string|null> $headers
+         * @param array<array-key, string|null>|null $headers
          * @param array{alg: string, key: string, tag: string}|null $seal
          */
-        public function update(mixed $payload = null, array $headers = [], ?array $seal = null): void;
+        public function update(mixed $payload = null, ?array $headers = null, ?array $seal = null): void;
 
         /** @see Job::timeLeft() */
         public function timeLeft(): float;
@@ -750,7 +750,7 @@ namespace DelayQueue {
          * Changes the payload and headers of the job in hand, for its next attempt. $payload, $body and $headers of this object stay as they were read.
          *
          * @param mixed $payload null keeps it
-         * @param array<array-key, string|null> $headers those that change, by their names: null removes one, all others stay
+         * @param array<array-key, string|null>|null $headers those that change, by their names: null removes one, all others stay
          * @param array{alg: string, key: string, tag: string}|null $seal for moving sealed jobs without their keys: $seal of a JobInfo, whose
          *     $body and $headers are then stored as they are. Only in the queue, and under the id, of that job can it be opened
          *
@@ -760,7 +760,7 @@ namespace DelayQueue {
          * @throws ConnectionException
          * @throws ServerException
          */
-        public function update(mixed $payload = null, array $headers = [], ?array $seal = null): void {}
+        public function update(mixed $payload = null, ?array $headers = null, ?array $seal = null): void {}
 
         /** Seconds until the lease ends; 0.0 once it has, or the job is not ours any more. */
         public function timeLeft(): float {}
@@ -1250,9 +1250,11 @@ namespace DelayQueue {
     /** Every exception of this extension, except \TypeError, InvalidArgument and \Error for wrong programs. */
     interface Exception extends \Throwable {}
 
-    /** An argument that cannot be taken. Its message says why; the properties say which one it is. */
+    /** An argument that cannot be taken. Its message says all; the properties say it in parts, for programs that tell it in their own words. */
     class InvalidArgument extends \ValueError
     {
+        /** What is wrong, the end of the message: 'must be greater than or equal to 0'. */
+        public string $reason = '';
         /** The name of the parameter; empty where it is no single one, as for a setting of php.ini. */
         public string $parameter = '';
         /** @var int<0, max>|null the position in a list of jobs */
@@ -1992,7 +1994,7 @@ namespace {
          * Changes the payload, the headers and the time of a job that no worker holds, in one step.
          *
          * @param mixed $payload null keeps it
-         * @param array<array-key, string|null> $headers those that change, by their names: null removes one, all others stay
+         * @param array<array-key, string|null>|null $headers those that change, by their names: null removes one, all others stay
          * @param Duration|\DateTimeInterface|null $delay as in reschedule(); null keeps its time
          * @param \DelayQueue\JobInfo|null $unchanged only if its record and its time are still those of this look, which this queue gave
          *
@@ -2007,7 +2009,7 @@ namespace {
         public function update(
             string $id,
             mixed $payload = null,
-            array $headers = [],
+            ?array $headers = null,
             int|float|string|\DateInterval|\DateTimeInterface|null $delay = null,
             ?\DelayQueue\JobInfo $unchanged = null,
         ): bool {}

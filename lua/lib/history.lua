@@ -1,5 +1,6 @@
 -- lib/history.lua: the past of a job that came back at least once: attempts 4 · timeouts 4 · releases 4 · buries 4 · kicks 4 · first due 8 · last
 -- error. `first_due`: when it fell due first, if this is the first time that it comes back.
+--@include asked
 local function no_history(first_due)
   return { attempts = 0, timeouts = 0, releases = 0, buries = 0, kicks = 0, first_due = first_due, error = '' }
 end

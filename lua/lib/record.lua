@@ -42,28 +42,6 @@ local function trait_at(record, kind)
     at = at + 2 + string.byte(record, at + 2)
   end
 end
--- With one more trait, in front of the others.
-local function with_trait(record, kind, value)
-  local at, trait = read_options(record), kind .. string.char(#value) .. value
-  if has_traits(string.byte(record)) then
-    local length = struct.unpack('>I2', record, at + 1)
-    return string.sub(record, 1, at) .. struct.pack('>I2', length + #trait) .. trait .. string.sub(record, at + 3)
-  end
-  return string.char(string.byte(record) + HAS_TRAITS) .. string.sub(record, 2, at) .. struct.pack('>I2', #trait) .. trait
-    .. string.sub(record, at + 1)
-end
--- Without the trait whose value begins there.
-local function without_trait(record, value_at)
-  local at, size = read_options(record), 2 + string.byte(record, value_at - 1)
-  local length, rest = struct.unpack('>I2', record, at + 1) - size, string.sub(record, value_at + size - 2)
-  if length == 0 then return string.char(string.byte(record) - HAS_TRAITS) .. string.sub(record, 2, at) .. rest end
-  return string.sub(record, 1, at) .. struct.pack('>I2', length) .. string.sub(record, at + 3, value_at - 3) .. rest
-end
--- The moment by which a job is to come back that somebody has rescheduled while a consumer held it, and the record without it; or nil.
-local function asked_for(record)
-  local at = has_traits(string.byte(record)) and payload_at(record) and trait_at(record, 'h')
-  if at then return struct.unpack('>I8', record, at), without_trait(record, at) end
-end
 -- The group of a job whose record can be read, or nil.
 local function group_of(record)
   local at = has_traits(string.byte(record) or 0) and payload_at(record) and trait_at(record, 'G')
@@ -73,8 +51,6 @@ end
 local function options(record)
   if payload_at(record) then return select(2, read_options(record)) end
 end
--- What a record is, but for its flags, which scripts change.
-local function digest(record) return redis.sha1hex(string.sub(record, 2)) end
 local function with_history(record)
   local flags = string.byte(record)
   return has_history(flags) and record or string.char(flags + HAS_HISTORY) .. string.sub(record, 2)

@@ -39,7 +39,7 @@ local function waits_for(id, due, where, record)
   if due > now then return 'delay', int(due), '', '' end
   if paused then return 'queue_paused', at_or_none(paused), '', '' end
   if not options(record) then return 'nothing', '', 0, '' end -- a worker buries it
-  learn({ group or '\n', group and '\n' })
+  learn(group and { group, '\n' } or { '\n' })
   local ahead, word, moment, first = before(id, due, where, record, group), nil, '', ''
   if group then
     word, moment, first = held_up(group, id)

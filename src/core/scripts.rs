@@ -21,6 +21,7 @@ const FRAGMENTS: &[(&str, &str)] = fragments![
     "acknowledge",
     "after",
     "allow_when_full",
+    "asked",
     "back",
     "book",
     "bucket",
@@ -57,6 +58,7 @@ const FRAGMENTS: &[(&str, &str)] = fragments![
     "mend_book",
     "merge",
     "moments",
+    "move",
     "next_due",
     "options",
     "pause_end",
@@ -78,6 +80,7 @@ const FRAGMENTS: &[(&str, &str)] = fragments![
     "tokens",
     "turns",
     "undo_call",
+    "waits_for",
     "wake",
 ];
 

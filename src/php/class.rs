@@ -150,7 +150,8 @@ pub fn register_functions(functions: &[Method]) -> Result<(), Rejected> {
     }
     let persistent = i32::try_from(ffi::MODULE_PERSISTENT).map_err(|_| Rejected)?;
     // SAFETY: the engine copies the table, whose names and arguments are constants.
-    let done = unsafe { sys::zend_register_functions(std::ptr::null_mut(), table.as_ptr(), std::ptr::null_mut(), persistent) };
+    let done =
+        unsafe { sys::zend_register_functions(std::ptr::null_mut(), table.as_ptr(), std::ptr::null_mut(), persistent) };
     if done == 0 { Ok(()) } else { Err(Rejected) }
 }
 

@@ -27,13 +27,22 @@ pub fn payload(message: &str) -> Zval {
     take_throwable().unwrap_or_else(convert::null)
 }
 
-/// An `InvalidArgument`: which parameter, which item of a list, which key.
-pub fn throw_invalid(message: &str, parameter: &str, item: Option<usize>, key: Option<&str>) -> Unwind {
+/// What an `InvalidArgument` tells: which parameter, which item of a list, which key, and why.
+pub struct Invalid<'a> {
+    pub parameter: &'a str,
+    pub item: Option<usize>,
+    pub key: Option<&'a str>,
+    pub reason: &'a str,
+}
+
+/// An `InvalidArgument`; its message is what is wrong, and the reason.
+pub fn throw_invalid(what: &str, Invalid { parameter, item, key, reason }: Invalid<'_>) -> Unwind {
     if sys::exception_pending() {
         return Unwind::Thrown;
     }
     let class = classes::INVALID_ARGUMENT.entry();
-    if let Some(object) = throw(class, message, 0) {
+    if let Some(object) = throw(class, &format!("{what} {reason}"), 0) {
+        set_property(class, object, "reason", &mut convert::bytes(reason));
         set_property(class, object, "parameter", &mut convert::bytes(parameter));
         set_property(class, object, "item", &mut convert::nullable(item, convert::int));
         set_property(class, object, "key", &mut convert::nullable(key, convert::bytes));

@@ -127,7 +127,7 @@ impl<'a> Fields<'a> {
                         Source::First(index) => index,
                         _ => return Err(throw_error(&format!("Unknown named parameter ${key}{hint}"))),
                     };
-                    return Err(Origin::First(index).unknown_key(&key, &hint));
+                    return Err(Origin::First(index).unknown("key", &key, &hint));
                 }
             }
         }

@@ -3,9 +3,9 @@
 use super::call::Call;
 use super::classes::properties;
 use super::delay_queue::DelayQueue;
+use super::exceptions::throw_value_error;
 use super::object::{Plain, make};
 use super::origin::{Origin, active_function};
-use super::exceptions::throw_value_error;
 use super::unwind::Outcome;
 use super::{args, convert, group_limits, job_info, times};
 use crate::core::error::Error;

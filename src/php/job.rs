@@ -307,19 +307,23 @@ pub fn update(job: &Job, call: &Call) -> Outcome<Zval> {
         return update_to_sealed(job, call);
     }
     let payload = call.nullable(1, |value, origin| job.encoding.encode(value, origin))?;
-    let headers = call.optional(2, headers::changes)?.unwrap_or_default();
+    let headers = call.nullable(2, headers::changes)?.unwrap_or_default();
     job.check()?;
     let content = RecordedContent { body: payload.as_deref(), format: job.encoding.format, headers: &headers };
     if !job.is_recorded(|| RecordedCall { name: "update", content: Some(content), ..RecordedCall::default() })? {
         let changes = Changes { payload: payload.as_deref(), headers: &headers };
-        job.note(job.queue.update_held(&job.held, changes))?;
+        let updated = job.queue.update_held(&job.held, changes);
+        if let Err(error @ Error::Invalid(_)) = updated {
+            return Err(Origin::Argument(2).throw(error)); // with those that stay, they are too many
+        }
+        job.note(updated)?;
     }
     Ok(convert::null())
 }
 
 fn update_to_sealed(job: &Job, call: &Call) -> Outcome<Zval> {
     let payload = call.required(1, payload::stored)?;
-    let headers = call.optional(2, headers::read)?.unwrap_or_default();
+    let headers = call.nullable(2, headers::read)?.unwrap_or_default();
     let seal = call.required(3, headers::read_seal)?;
     job.check()?;
     let changes: Vec<_> = headers.iter().map(|(name, text)| (name.clone(), Some(text.clone()))).collect();

@@ -69,7 +69,9 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         waits_for: convert::nullable(waiting, |waiting| classes::case_object(reason(waiting.reason))),
         earliest_at: convert::nullable(waiting.and_then(|waiting| waiting.until_us), moment),
         ahead: convert::nullable(waiting.and_then(|waiting| waiting.ahead), convert::int),
-        held_up_by: convert::nullable(waiting.and_then(|waiting| waiting.held_up_by.as_ref()), |id| convert::bytes(id.as_bytes())),
+        held_up_by: convert::nullable(waiting.and_then(|waiting| waiting.held_up_by.as_ref()), |id| {
+            convert::bytes(id.as_bytes())
+        }),
     };
     make(JobInfo { place: info.place().into(), fingerprint: info.fingerprint.clone() }, properties)
 }

@@ -101,11 +101,12 @@ pub fn reschedule(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
 pub fn update(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let id = call.required(1, args::id)?;
     let payload = call.nullable(2, |value, origin| this.defaults.encoding.encode(value, origin))?;
-    let headers = call.optional(3, headers::changes)?.unwrap_or_default();
+    let headers = call.nullable(3, headers::changes)?.unwrap_or_default();
     let due = call.nullable(4, times::due)?;
     let unchanged = call.nullable(5, |value, origin| fingerprint(this, &id, value, origin))?;
     let changes = Changes { payload: payload.as_deref(), headers: &headers };
-    Ok(convert::bool(this.queue.at_home(&id, |part| part.update(&id, changes, due, unchanged.as_ref()))?))
+    let updated = this.queue.at_home(&id, |part| part.update(&id, changes, due, unchanged.as_ref()));
+    Ok(convert::bool(updated.map_err(|error| Origin::Argument(3).throw(error))?)) // with those that stay, the headers may be too many
 }
 
 /// What the job of this id was when this queue has shown it.

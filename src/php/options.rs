@@ -112,7 +112,7 @@ pub fn read(table: Option<&ZendHashTable>, number: u32, mut options: QueueOption
     for (key, value) in table.into_iter().flat_map(convert::entries) {
         let unknown = |key: &ArrayKey<'_>| {
             let hint = nearest::hint(&key.to_string(), &NAMES);
-            Origin::Argument(number).value_error(&format!("has the unknown option \"{key}\"{hint}"))
+            Origin::Argument(number).unknown("option", key, &hint)
         };
         let ArrayKey::Text(name) = key else { return Err(unknown(&key)) };
         let Ok(name) = std::str::from_utf8(name) else { return Err(unknown(&key)) };

@@ -1,7 +1,7 @@
 //! Where a value came from, so that errors can say so as php-src does.
 
 use super::convert::ArrayKey;
-use super::exceptions::throw_invalid;
+use super::exceptions::{Invalid, throw_invalid};
 use super::sys;
 use super::unwind::{Unwind, c_text};
 use ext_php_rs::ffi;
@@ -51,14 +51,19 @@ impl Origin<'_> {
             Self::Key(index, key) | Self::NullableKey(index, key) => (parameter_name(1), index, Some(key.to_owned())),
             Self::Delay(key) => (parameter_name(1), None, Some(key.to_string())),
         };
-        throw_invalid(&format!("{} {must}", self.words()), &parameter, item, key.as_deref())
+        throw_invalid(&self.words(), Invalid { parameter: &parameter, item, key: key.as_deref(), reason: must })
     }
 
-    /// An array in the first argument has a key that means nothing.
-    pub fn unknown_key(self, key: &ArrayKey<'_>, hint: &str) -> Unwind {
-        let message = format!("{} has the unknown key \"{key}\"{hint}", self.words());
-        let item = if let Self::First(index) = self { index } else { None };
-        throw_invalid(&message, &parameter_name(1), item, Some(&key.to_string()))
+    /// An array has a key that means nothing; `kind`: "key", "option".
+    pub fn unknown(self, kind: &str, key: &ArrayKey<'_>, hint: &str) -> Unwind {
+        let (number, item) = match self {
+            Self::Argument(number) => (number, None),
+            Self::First(index) => (1, index),
+            _ => (1, None),
+        };
+        let (parameter, key) = (parameter_name(number), key.to_string());
+        let reason = format!("has the unknown {kind} \"{key}\"{hint}");
+        throw_invalid(&self.words(), Invalid { parameter: &parameter, item, key: Some(&key), reason: &reason })
     }
 
     /// `DelayQueue::push(): Argument #2 ($delay) must be of type {expected}, array given`
@@ -149,7 +154,8 @@ fn declared_type(number: u32) -> String {
 fn parameter_name(number: u32) -> String {
     // SAFETY: a function of ours runs.
     let named = unsafe { (*(*sys::current_frame()).func).internal_function.num_args };
-    let row = usize::try_from(number).ok().filter(|_| number <= named).and_then(|n| parameters().get(n.checked_sub(1)?));
+    let row =
+        usize::try_from(number).ok().filter(|_| number <= named).and_then(|n| parameters().get(n.checked_sub(1)?));
     // SAFETY: names of parameters are constants.
     row.map_or_else(String::new, |row| unsafe { CStr::from_ptr(row.name) }.to_string_lossy().into_owned())
 }

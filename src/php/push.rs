@@ -83,4 +83,3 @@ pub fn prepare(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     };
     make(Plain, properties)
 }
-

@@ -108,7 +108,7 @@ impl RecordedCall<'_> {
             lease_until: convert::nullable(self.lease_until_us, seconds_of_us),
             payload,
             body: convert::nullable(body, convert::bytes),
-            headers: convert::nullable(content, headers),
+            headers: convert::nullable(content.filter(|content| !content.headers.is_empty()), headers),
         };
         make(Plain, properties)
     }

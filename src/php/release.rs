@@ -27,13 +27,15 @@ pub struct Back {
 fn fill_release(object: *mut ZendObject, back: &Back, message: Option<&[u8]>) -> Outcome<()> {
     let (delay, due_at) = convert::due(back.due);
     let values = [("delay", delay), ("dueAt", due_at), ("countAttempt", convert::bool(back.count_attempt))];
-    for (name, mut value) in values {
-        set_property(classes::RELEASE.entry(), object, name, &mut value);
+    let message = message.map(|message| (sys::find_class("Exception"), "message", convert::bytes(message)));
+    let values = values.map(|(name, value)| (classes::RELEASE.entry(), name, value));
+    for (class, name, mut value) in values.into_iter().chain(message) {
+        set_property(class, object, name, &mut value);
+        if sys::exception_pending() {
+            return Err(Unwind::Thrown);
+        }
     }
-    if let Some(message) = message {
-        set_property(sys::find_class("Exception"), object, "message", &mut convert::bytes(message));
-    }
-    if sys::exception_pending() { Err(Unwind::Thrown) } else { Ok(()) }
+    Ok(())
 }
 
 /// `new RateLimited('30s')`, or `new RateLimited($seconds, 'tenant-42', 'too many requests')`

@@ -1,9 +1,9 @@
 //! Settings that no argument gives: the ini setting (`delayqueue.dsn`, `delayqueue.prefix`), else the environment, else the default. And
 //! `delayqueue.testing`.
 
+use super::exceptions::throw_value_error;
 use super::origin::{Origin, active_function};
 use super::sys;
-use super::exceptions::throw_value_error;
 use super::unwind::Outcome;
 use crate::core::dsn::Dsn;
 use crate::core::error::{Error, Result};

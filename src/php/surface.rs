@@ -2,7 +2,10 @@
 //! of its name in the module that `code` has for the class; one without the other does not compile.
 
 use super::call::handler;
-use super::class::{Argument, ClassKind, Constant, Declaration, Initial, Method, Property, Rejected, register, register_functions, types};
+use super::class::{
+    Argument, ClassKind, Constant, Declaration, Initial, Method, Property, Rejected, register, register_functions,
+    types,
+};
 use super::classes;
 
 /// The functions and constants of each class, and how its objects are made.

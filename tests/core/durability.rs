@@ -1,11 +1,11 @@
 //! A change counts when a replica has it, or the disk.
 
-use delayqueue::core::queue::Changes;
 use crate::new_jobs::{once, unique};
 use crate::support::*;
 use delayqueue::core::durability::Durability;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, NewJob, OnDuplicate};
+use delayqueue::core::queue::Changes;
 use delayqueue::core::queue::{Queue, QueueConfig};
 use std::net::TcpListener;
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! Records and members that no version of ours wrote: scripts bury or drop them once and for all, and serve the jobs around them.
 
-use delayqueue::core::queue::Changes;
 use crate::audit;
 use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::job::{Due, JobOptions, NewJob, State};
+use delayqueue::core::queue::Changes;
 use delayqueue::core::queue::{Queue, Settled};
 use delayqueue::core::reply;
 use std::collections::BTreeSet;

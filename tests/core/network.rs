@@ -1,6 +1,5 @@
 //! The network between us and Redis breaks in the middle of a call.
 
-use delayqueue::core::queue::Changes;
 use crate::audit;
 use crate::machine::stalls_since;
 use crate::proxy::{Cut, Fault, Proxy};
@@ -8,6 +7,7 @@ use crate::support::*;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, NewJob, OnDuplicate};
 use delayqueue::core::pool::Connections;
+use delayqueue::core::queue::Changes;
 use delayqueue::core::queue::{Failed, Fetch, Held, NoInterrupts, Queue, ReserveOutcome};
 use std::time::{Duration, Instant};
 
@@ -101,10 +101,25 @@ pub const CALLS: &[(&str, Call, &str, [u64; 4])] = &[
     ("cancel", |queue, _| Ok(queue.cancel(&[id("ready")])?.to_string()), "1", [1, 0, 1, 1]),
     ("kick job", |queue, _| Ok(queue.kick_job(&id("buried"), false)?.to_string()), "true", [1, 2, 1, 0]),
     ("kick delayed job", |queue, _| Ok(queue.kick_job(&id("delayed"), false)?.to_string()), "true", [0, 2, 1, 1]),
-    ("reschedule", |queue, _| Ok(queue.reschedule(&id("delayed"), Due::InMs(0), false)?.to_string()), "true", [0, 2, 1, 1]),
+    (
+        "reschedule",
+        |queue, _| Ok(queue.reschedule(&id("delayed"), Due::InMs(0), false)?.to_string()),
+        "true",
+        [0, 2, 1, 1],
+    ),
     ("renew", |queue, held| word(queue.renew(&[(&held.receipt, 60_000)]), "ok"), "ok", [1, 1, 1, 1]),
-    ("update", |queue, _| Ok(queue.update(&id("ready"), Changes::payload(b"changed"), None, None)?.to_string()), "true", [1, 1, 1, 1]),
-    ("update held", |queue, held| word(queue.update_held(held, Changes::payload(b"changed")), "ok"), "ok", [1, 1, 1, 1]),
+    (
+        "update",
+        |queue, _| Ok(queue.update(&id("ready"), Changes::payload(b"changed"), None, None)?.to_string()),
+        "true",
+        [1, 1, 1, 1],
+    ),
+    (
+        "update held",
+        |queue, held| word(queue.update_held(held, Changes::payload(b"changed")), "ok"),
+        "ok",
+        [1, 1, 1, 1],
+    ),
     (
         "peek",
         |queue, _| Ok(queue.peek(&id("held"))?.map_or("none".into(), |info| info.id.to_string())),

@@ -1,6 +1,5 @@
 //! One queue over several hash tags.
 
-use delayqueue::core::queue::Changes;
 use crate::machine::stalls_since;
 use crate::new_jobs::{once, receipt_only, replacing, unique};
 use crate::support::*;
@@ -9,6 +8,7 @@ use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobId, NewJob, OnDuplicate, State};
 use delayqueue::core::partitions::Partitions;
+use delayqueue::core::queue::Changes;
 use delayqueue::core::queue::{NoInterrupts, PushOnce, Queue, QueueConfig};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -1,12 +1,12 @@
 //! Every refusal of Redis itself: the right error, and never a password in it.
 
-use delayqueue::core::queue::Changes;
 use crate::machine::stalls_since;
 use crate::new_jobs::once;
 use crate::support::*;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{JobId, NewJob};
+use delayqueue::core::queue::Changes;
 use delayqueue::core::queue::{NoInterrupts, Queue, QueueConfig};
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -313,6 +313,9 @@ fn a_payload_above_the_limit_is_refused_before_anything_is_sent() {
         queue.push_many(&[job("c"), large], &mut Vec::new()),
         Err(Error::PayloadTooLarge { size: 101, limit: 100 })
     );
-    assert_eq!(queue.update(&id("a"), Changes::payload(&[0; 101]), None, None), Err(Error::PayloadTooLarge { size: 101, limit: 100 }));
+    assert_eq!(
+        queue.update(&id("a"), Changes::payload(&[0; 101]), None, None),
+        Err(Error::PayloadTooLarge { size: 101, limit: 100 })
+    );
     assert_eq!(raw.text(&["DEBUG", "DIGEST"]), digest);
 }

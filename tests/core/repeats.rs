@@ -2,9 +2,9 @@
 
 use crate::audit;
 use crate::support::*;
-use delayqueue::core::queue::Changes;
 use delayqueue::core::job::{Due, NewJob, OnDuplicate};
 use delayqueue::core::keys::Keys;
+use delayqueue::core::queue::Changes;
 use delayqueue::core::queue::Queue;
 use delayqueue::core::reply;
 use delayqueue::core::scripts::{self, Script};

@@ -1,7 +1,6 @@
 //! A queue with jobs in every state, put back in one step, and every operation by name: for tests that break something
 //! under each of them.
 
-use delayqueue::core::queue::Changes;
 use crate::groups::group;
 use crate::new_jobs::{at_most, once, past, receipt_only, unique};
 use crate::support::*;
@@ -9,6 +8,7 @@ use delayqueue::core::clock;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, LeaseReceipt, NewJob, OnDuplicate, Reserved, State};
 use delayqueue::core::pool::Connections;
+use delayqueue::core::queue::Changes;
 use delayqueue::core::queue::{Fetch, Held, NoInterrupts, OnceJob, Queue};
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;

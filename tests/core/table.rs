@@ -1,12 +1,12 @@
 //! Every operation on a job in every state: one table of its answer and the job's place afterwards.
 
-use delayqueue::core::queue::Changes;
 use crate::audit;
 use crate::new_jobs::{once, past, receipt_only};
 use crate::support::*;
 use delayqueue::core::clock;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
+use delayqueue::core::queue::Changes;
 use delayqueue::core::queue::{Failed, Held, OnceJob, PushOnce, Queue, Settled};
 use std::collections::BTreeMap;
 

@@ -1,6 +1,5 @@
 //! Requests that are larger than a limit of the server, which closes the connection: one error at once that names the limit.
 
-use delayqueue::core::queue::Changes;
 use crate::hostile::HELLO;
 use crate::new_jobs::once;
 use crate::support::*;
@@ -8,6 +7,7 @@ use crate::topology::*;
 use delayqueue::core::dsn::Dsn;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::NewJob;
+use delayqueue::core::queue::Changes;
 use delayqueue::core::queue::{Queue, QueueConfig};
 use std::io::{Read, Write};
 use std::net::TcpListener;

@@ -25,7 +25,8 @@ fn in_group(mut job: NewJob) -> NewJob {
 
 fn limit(queue: &Queue, group: Option<&Group>, concurrency: Option<u32>, rate: Option<&str>, ordered: bool) {
     let rate = rate.map(|text| Rate::parse(text).unwrap());
-    let limits = GroupLimits { concurrency: concurrency.or(ordered.then_some(1)), rate, ordered, ..GroupLimits::default() };
+    let limits =
+        GroupLimits { concurrency: concurrency.or(ordered.then_some(1)), rate, ordered, ..GroupLimits::default() };
     queue.limit_groups(group, Some(&limits)).unwrap();
 }
 

@@ -147,7 +147,7 @@ rethrown: Signal; Released a DelayQueue\ShutdownException; Ready, attempts 0, re
 another exception: Signal; Released a LogicException; Ready, attempts 0, releases 0, old place, lastError null; behind 0
 Release: Signal; Released a DelayQueue\Release; Ready, attempts 0, releases 0, old place, lastError null; behind 0
 caught: Signal; Succeeded a; gone; behind 0
-false: Signal; Failed a; Delayed, attempts 1, releases 0, new place, lastError "the handler returned false"; behind 0
+false: Signal; Succeeded a; gone; behind 0
 acknowledged: Signal; ; gone; behind 0
 released by itself: Signal; ; Delayed, attempts 1, releases 1, new place, lastError null; behind 0
 a second signal: Signal; Released a DelayQueue\ShutdownException; Ready, attempts 0, releases 0, old place, lastError null; behind 0

@@ -35,7 +35,7 @@ DelayQueue\InvalidArgument: DelayQueue::push(): Argument #2 ($delay) must be a d
 DelayQueue\InvalidArgument: DelayQueue::push(): Argument #2 ($delay) must be a delay, and 1000000000 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1000000000')
 DelayQueue\InvalidArgument: DelayQueue::pushMany(): Argument #1 ($jobs) item 1: "delay" must be a delay, and 1893456000 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1893456000')
 DelayQueue\InvalidArgument: DelayQueue::reschedule(): Argument #2 ($delay) must be a delay, and 1893456000 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1893456000')
-DelayQueue\InvalidArgument: DelayQueue\Release::__construct(): Argument #1 ($delay) must be a delay, and 1893456000 looks like a Unix time: for a moment give 1893456000 - time()
+DelayQueue\InvalidArgument: DelayQueue\Release::__construct(): Argument #1 ($delay) must be a delay, and 1893456000 looks like a Unix time: for a moment give a DateTimeInterface, such as new DateTimeImmutable('@1893456000')
 DelayQueue\InvalidArgument: DelayQueue::pause(): Argument #1 ($for) must be a delay, and 1893456000 looks like a Unix time: for a moment give 1893456000 - time()
 bool(false)
 int(0)

@@ -72,4 +72,4 @@ TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 0: "headers" must be
 TypeError: DelayQueue::pushMany(): Argument #1 ($jobs) item 0: "headers" must be of type array, null given
 DelayQueue\InvalidArgument: DelayQueue::update(): Argument #3 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "" given
 DelayQueue\InvalidArgument: DelayQueue\Job::update(): Argument #2 ($headers) must have names of 1 to 100 bytes of [A-Za-z0-9._-], "a b" given
-TypeError: DelayQueue\Job::update(): Argument #2 ($headers) must be an array of strings, float given for "n"
+TypeError: DelayQueue\Job::update(): Argument #2 ($headers) must be an array of strings and nulls, float given for "n"

@@ -43,7 +43,7 @@ final class Decorated implements DelayQueue\JobInterface
     public function bury(Throwable|string|null $reason = null, bool $failed = false): void {}
     public function touch(int|float|string|DateInterval|null $ttr = null): float { return 0.0; }
     public function keepAlive(int|float|string|DateInterval|null $atMost = null): void {}
-    public function update(mixed $payload, ?array $headers = null, ?array $seal = null): void {}
+    public function update(mixed $payload = null, ?array $headers = null, ?array $seal = null): void {}
     public function timeLeft(): float { return 0.0; }
     public function isSettled(): bool { return $this->inner->isSettled(); }
     public function isLost(): bool { return false; }

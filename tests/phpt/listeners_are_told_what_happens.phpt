@@ -41,7 +41,7 @@ $queue->drain(fn () => null);
 ?>
 --EXPECT--
 succeeds, WorkerStarting, WorkerReady, Processing job, Succeeded job settled after some time, WorkerStopping
-fails, WorkerStarting, WorkerReady, Processing job, Failed job settled after some time, WorkerStopping
+fails, WorkerStarting, WorkerReady, Processing job, Succeeded job settled after some time, WorkerStopping
 throws, WorkerStarting, WorkerReady, Processing job, Failed job LogicException settled after some time, WorkerStopping
 is released, WorkerStarting, WorkerReady, Processing job, Released job DelayQueue\Release settled after some time, WorkerStopping
 is buried, WorkerStarting, WorkerReady, Processing job, Buried job DelayQueue\Bury settled after some time, WorkerStopping

@@ -44,5 +44,5 @@ float(7)
 string(1) "7"
 TypeError: DelayQueue::reserve(): Argument #1 ($timeout) must be of type int|float|null, string given
 DelayQueue\ConnectionException: reserving from queue 'offline': cannot connect to redis+unix:///nonexistent/redis.sock?db=0: no such socket: is Redis running, with this 'unixsocket'?
-TypeError: DelayQueue::kick(): Argument #1 ($max) must be of type int, string given
+TypeError: DelayQueue::kick(): Argument #1 ($max) must be of type ?int, string given
 DelayQueue\ConnectionException: kicking job 'id' of queue 'offline': cannot connect to redis+unix:///nonexistent/redis.sock?db=0: no such socket: is Redis running, with this 'unixsocket'?

@@ -18,8 +18,8 @@ caught(fn() => new DelayQueue('q', null, ['ttr' => '30', 'priority' => '5']));
 var_dump(DelayQueue\Backoff::exponential(1, 2)->delayAfter(2), (new DelayQueue\Release('2'))->delay);
 ?>
 --EXPECT--
-TypeError: DelayQueue\Release::__construct(): Argument #1 ($delay) must be of type DateInterval|string|int|float, bool given
-TypeError: DelayQueue\Release::__construct(): Argument #1 ($delay) must be of type DateInterval|string|int|float, Text given
+TypeError: DelayQueue\Release::__construct(): Argument #1 ($delay) must be of type DateInterval|DateTimeInterface|string|int|float, bool given
+TypeError: DelayQueue\Release::__construct(): Argument #1 ($delay) must be of type DateInterval|DateTimeInterface|string|int|float, Text given
 TypeError: DelayQueue\Release::__construct(): Argument #2 ($message) must be of type string, int given
 TypeError: DelayQueue\Backoff::delayAfter(): Argument #1 ($attempt) must be of type int, string given
 TypeError: DelayQueue\Backoff::exponential(): Argument #2 ($factor) must be of type float, string given

@@ -41,6 +41,8 @@ impl Scripts {
         library.set("pcall", lua.create_function(|lua, args| call(lua, &args, false))?)?;
         library.set("error_reply", lua.create_function(|lua, why: LuaString| reply(lua, "err", &why))?)?;
         library.set("status_reply", lua.create_function(|lua, word: LuaString| reply(lua, "ok", &word))?)?;
+        let sum = |_: &Lua, text: LuaString| Ok(sha1_smol::Sha1::from(&*text.as_bytes()).digest().to_string());
+        library.set("sha1hex", lua.create_function(sum)?)?;
         lua.globals().set("redis", library)?;
         structs::install(&lua)?;
         watch(&lua, LOOK_EVERY)?;

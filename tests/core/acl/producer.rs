@@ -1,6 +1,5 @@
 //! A producer can push, and that is all.
 
-use delayqueue::core::queue::Changes;
 use super::{documented, set_user};
 use crate::audit::Snapshot;
 use crate::new_jobs::{once, replacing};
@@ -8,6 +7,7 @@ use crate::proxy::{Fault, Proxy};
 use crate::support::*;
 use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, NewJob, OnDuplicate, State};
+use delayqueue::core::queue::Changes;
 use delayqueue::core::queue::{NoInterrupts, OnceJob, Queue, QueueConfig};
 use std::time::Duration;
 

@@ -1,6 +1,5 @@
 //! All that a worker does, and all that a producer does. Redis looks at rights only where a command is run.
 
-use delayqueue::core::queue::Changes;
 use crate::groups::{of, of_priority};
 use crate::new_jobs::{once, past, receipt_only, unique};
 use crate::registry::entry;
@@ -10,6 +9,7 @@ use delayqueue::core::error::Error;
 use delayqueue::core::job::{Due, JobOptions, NewJob, OnDuplicate, State};
 use delayqueue::core::keys::Keys;
 use delayqueue::core::partitions::Partitions;
+use delayqueue::core::queue::Changes;
 use delayqueue::core::queue::{Flow, Interrupts, NoInterrupts, OnceJob, Queue};
 use delayqueue::core::registry::Registry;
 use delayqueue::core::scripts;

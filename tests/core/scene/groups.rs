@@ -1,13 +1,13 @@
 //! Groups of the scene: one that is ordered and waits for a retry, one whose first job is held, one that is full, one that is paused, and such with
 //! a rate and a weight.
 
-use delayqueue::core::queue::Changes;
 use super::{Operation, Scene, feed, lease_kept};
 use crate::groups::{group, of, of_priority};
 use crate::new_jobs::{once, unique};
 use crate::support::*;
 use delayqueue::core::groups::{GroupLimits, Rate};
 use delayqueue::core::job::{Due, Extras, JobOptions, NewJob, OnDuplicate, State};
+use delayqueue::core::queue::Changes;
 use delayqueue::core::queue::Queue;
 use delayqueue::core::traits::Traits;
 
@@ -103,7 +103,9 @@ pub const OPERATIONS: &[(&str, Operation)] = &[
     ("reschedule the first", |_, queue| queue.reschedule(&id("first+"), Due::InMs(500), false).map(|_| ())),
     ("reserve the first", |_, queue| queue.reserve_job(&id("first+")).map(|_| ())),
     ("reserve a closed job", |_, queue| queue.reserve_job(&id("closed+")).map(|_| ())),
-    ("update in a group", |_, queue| queue.update(&id("second+"), Changes::payload(b"changed"), None, None).map(|_| ())),
+    ("update in a group", |_, queue| {
+        queue.update(&id("second+"), Changes::payload(b"changed"), None, None).map(|_| ())
+    }),
     ("cancel a group", |_, queue| queue.cancel_group(&group("waiting"), false).map(|_| ())),
     ("cancel a group with what is held", |_, queue| queue.cancel_group(&group("g"), true).map(|_| ())),
     ("limit a group", |_, queue| queue.limit_groups(Some(&group("g")), Some(&ONE))),
