@@ -1013,6 +1013,16 @@ namespace DelayQueue {
         public readonly Backoff $backoff;
     }
 
+    /** A loop of the program's own in the list of workers, from DelayQueue::enlist() until close(), or until nobody has the object any more. */
+    final class Enlisted
+    {
+        /** What an operator has told the worker: Stop, Restart or Pause; null: to go on. It hears of it within 12 seconds. */
+        public function order(): ?WorkerOrder {}
+
+        /** Takes the worker off the list. */
+        public function close(): void {}
+    }
+
     /** Numbers of one queue. Counters run since the queue was made. */
     final class Stats
     {
@@ -1944,6 +1954,17 @@ namespace {
          */
         public function drain(callable $handler, int $limit = 0): int {}
 
+        /**
+         * Puts a loop of one's own, which calls reserve(), on the list of workers(), with the queues that this object watches now. An operator's order reaches it
+         * within 12 seconds: told to stop or to restart, reserve() and its kin give nothing at once, from then on; paused, they give nothing until
+         * their timeout. The loop looks at Enlisted::order() where they do. The list shows the job in hand once it has run for a second.
+         *
+         * @param string $kind shown in the list
+         *
+         * @throws \Error within consume(), in a request of a server, and while this object is on the list
+         */
+        public function enlist(string $kind = 'worker'): \DelayQueue\Enlisted {}
+
         /** Makes consume() return after the current job, and a waiting reserve() return null. */
         public function stop(): void {}
 
@@ -2295,7 +2316,7 @@ namespace {
          * last 28 seconds. One that ends is off the list at once; one that was killed, within 28 seconds. Times are by the clock of Redis.
          * All of them, those of a host, one process, or those that serve a queue.
          *
-         * `state` is `paused` where the worker takes no more jobs, though it may be finishing one, and `stopping` where it was told to end.
+         * `kind` is the program: that of enlist(), or 'worker'. `state` is `paused` where the worker takes no more jobs, though it may be finishing one, and `stopping` where it was told to end.
          * `job` is the one that it runs, shown once it has run for a second. `memory` is what the process has in RAM, in bytes, where its system tells. `orders` are those that it
          * has not heard yet. All of it was written by the workers: texts may be anything, and an id that is not UTF-8 has U+FFFD in it.
          *
@@ -2304,6 +2325,7 @@ namespace {
          * @return list<array{
          *     host: string,
          *     pid: int,
+         *     kind: string,
          *     state: 'idle'|'working'|'paused'|'stopping',
          *     queues: list<non-empty-string>,
          *     job: array{queue: string, id: string, since: float}|null,

@@ -3,6 +3,7 @@
 use super::call::Call;
 use super::callbacks::Listeners;
 use super::classes::properties;
+use super::enlisted::Enlistment;
 use super::object::{Handlers, Inside, Plain, construct as fill, make};
 use super::options::{self, Defaults, QueueOptions};
 use super::origin::Origin;
@@ -16,6 +17,7 @@ use crate::core::queue::Queue;
 use ext_php_rs::types::Zval;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
+use std::rc::{Rc, Weak};
 use std::sync::{Arc, OnceLock};
 
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -31,6 +33,8 @@ pub struct DelayQueue {
     /// Set by `stop()`, taken by the wait that ends because of it.
     pub stop: Cell<bool>,
     pub listeners: Listeners,
+    /// A loop of the program's own that takes its jobs from here.
+    pub enlisted: RefCell<Weak<Enlistment>>,
 }
 
 impl Inside for DelayQueue {
@@ -60,6 +64,11 @@ impl Inside for DelayQueue {
 }
 
 impl DelayQueue {
+    /// `None` once it has ended.
+    pub fn enlistment(&self) -> Option<Rc<Enlistment>> {
+        self.enlisted.borrow().upgrade().filter(|enlisted| enlisted.orders().is_some())
+    }
+
     pub fn watched(&self) -> Vec<String> {
         let watch = self.watch.borrow();
         if watch.is_empty() { vec![self.queue.name().to_owned()] } else { watch.clone() }
@@ -102,6 +111,7 @@ fn open(name: String, dsn: Arc<Dsn>, options: QueueOptions) -> DelayQueue {
         watch: RefCell::default(),
         stop: Cell::new(false),
         listeners: Listeners::default(),
+        enlisted: RefCell::default(),
     }
 }
 

@@ -4,17 +4,28 @@ use super::sys::{self, Interrupt};
 use super::unwind::{Outcome, Unwind, guard, run};
 use crate::core::error::Error;
 use crate::core::queue::{Flow, Interrupts};
+use crate::core::worker::listing::Orders;
 use std::cell::Cell;
+use std::os::fd::RawFd;
+use std::sync::Arc;
 
 /// The core asks it between the slices of a wait. PHP code runs in here: the caller must hold no borrow.
 pub struct PhpInterrupts<'a> {
     stop: &'a Cell<bool>,
+    /// Of the worker that waits, and whether it is paused meanwhile.
+    orders: Option<(Arc<Orders>, bool)>,
     fault: Option<Unwind>,
 }
 
 impl<'a> PhpInterrupts<'a> {
     pub fn new(stop: &'a Cell<bool>) -> Self {
-        Self { stop, fault: None }
+        Self { stop, orders: None, fault: None }
+    }
+
+    /// The wait ends, too, when an operator wants something else than when it began.
+    pub fn obeying(stop: &'a Cell<bool>, orders: Option<&Arc<Orders>>) -> Self {
+        let orders = orders.map(|orders| (Arc::clone(orders), orders.is_paused()));
+        Self { stop, orders, fault: None }
     }
 
     /// The outcome of the core's work, with the fault that ended it.
@@ -50,7 +61,15 @@ impl Interrupts for PhpInterrupts<'_> {
         if let Err(fault) = dispatch_signals() {
             return self.raise(fault);
         }
-        if self.stop.get() { Flow::Return } else { Flow::Continue }
+        let is_called = self.orders.as_ref().is_some_and(|(orders, was_paused)| {
+            orders.look();
+            orders.end().is_some() || orders.is_paused() != *was_paused
+        });
+        if self.stop.get() || is_called { Flow::Return } else { Flow::Continue }
+    }
+
+    fn calls(&self) -> RawFd {
+        self.orders.as_ref().map_or(-1, |(orders, _)| orders.calls())
     }
 }
 

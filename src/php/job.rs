@@ -2,6 +2,7 @@
 
 use super::call::Call;
 use super::classes::properties;
+use super::enlisted::Enlistment;
 use super::exceptions::{self, throw_lease_lost};
 use super::object::{Handlers, Inside, make};
 use super::open_jobs::{self, OpenJob};
@@ -15,9 +16,9 @@ use crate::core::error::Error;
 use crate::core::job::{Due, Reserved};
 use crate::core::process::Generation;
 use crate::core::queue::{Changes, Finished, Held, Queue, SealedContent};
-use crate::core::worker::lease::Lease;
+use crate::core::worker::lease::{Lease, Ticket};
 use ext_php_rs::types::Zval;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -39,6 +40,8 @@ pub struct Job {
     offset_ms: Cell<i64>,
     /// A child of this process holds a copy of the object, not the lease.
     process: Generation,
+    /// The loop of the program's own that it is reported to.
+    enlisted: RefCell<Option<Rc<Enlistment>>>,
     /// Of a test's job: it takes the calls, and nothing is sent.
     pub recorder: Option<Recorder>,
 }
@@ -100,6 +103,7 @@ fn made(
         is_kept_alive: Cell::new(false),
         offset_ms: Cell::new(clock::offset_ms()),
         process: Generation::current(),
+        enlisted: RefCell::default(),
         recorder,
     };
     make(job, properties)
@@ -130,6 +134,20 @@ impl Job {
     pub fn set_settled(&self) {
         self.settled.set(true);
         self.lease.settle();
+        self.report_end();
+    }
+
+    /// The list of workers shows it as the job of this loop, until it is settled or let go.
+    pub fn report_to(&self, enlisted: Option<&Rc<Enlistment>>) {
+        let Some(enlisted) = enlisted else { return };
+        enlisted.begins(&self.queue, Ticket { queue: 0, lease: Arc::clone(&self.lease), since: self.held.since });
+        self.enlisted.replace(Some(Rc::clone(enlisted)));
+    }
+
+    fn report_end(&self) {
+        if let Some(enlisted) = self.enlisted.take() {
+            enlisted.ends(self.lease.receipt.token());
+        }
     }
 
     pub fn is_settled(&self) -> bool {
@@ -209,6 +227,7 @@ impl Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
+        self.report_end();
         if self.is_given_out.get() {
             open_jobs::let_go(&self.lease);
         }

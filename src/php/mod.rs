@@ -14,6 +14,7 @@ mod class;
 mod classes;
 mod convert;
 mod delay_queue;
+mod enlisted;
 mod exceptions;
 mod fields;
 mod group_limits;

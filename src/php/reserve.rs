@@ -11,7 +11,7 @@ use super::unwind::Outcome;
 use super::{args, classes, convert, times};
 use crate::core::error::Error;
 use crate::core::job::Reserved;
-use crate::core::queue::{Finished, Flow, Interrupts, Queue, Settled, Taken};
+use crate::core::queue::{Finished, Flow, Interrupts, Queue, Settled, Taken, rest};
 use crate::core::worker::lease::Lease;
 use ext_php_rs::types::Zval;
 use std::time::{Duration, Instant};
@@ -32,25 +32,43 @@ fn timeout(call: &Call, number: u32) -> Outcome<Option<Duration>> {
     Ok(call.optional(number, args::timeout)?.unwrap_or(Some(Duration::ZERO)))
 }
 
-/// Job objects; none when the time ran out or `stop()` was called.
+/// Job objects; none when the time ran out, `stop()` was called, or an operator wants the worker to end.
 fn fetch(this: &DelayQueue, max: usize, timeout: Option<Duration>) -> Outcome<Vec<Zval>> {
-    let watched = this.watched();
+    let (watched, enlisted) = (this.watched(), this.enlistment());
+    let orders = enlisted.as_ref().and_then(|enlisted| enlisted.orders());
     let deadline = timeout.and_then(|t| Instant::now().checked_add(t));
+    let time_left = || timeout.map(|t| deadline.map_or(t, |d| d.saturating_duration_since(Instant::now())));
     let last_round = this.queue.first().client().last_round();
     let mut left = timeout;
-    loop {
-        let mut interrupts = PhpInterrupts::new(&this.stop);
+    while orders.is_none_or(|orders| orders.end().is_none()) {
+        let mut interrupts = PhpInterrupts::obeying(&this.stop, orders);
+        if orders.is_some_and(|orders| orders.is_paused()) {
+            let flow = rest(left.unwrap_or(LONGEST_REST).min(LONGEST_REST), &mut interrupts);
+            interrupts.finish(raised(flow))?;
+            left = time_left();
+            if this.stop.get() || left == Some(Duration::ZERO) {
+                break;
+            }
+            continue;
+        }
         let result = this.queue.reserve(&watched, max, left, &mut interrupts);
-        let Some((queue, reserved)) = interrupts.finish(result)? else {
-            this.stop.set(false);
-            return Ok(Vec::new());
+        let found = interrupts.finish(result)?;
+        left = time_left();
+        let Some((queue, reserved)) = found else {
+            // Told to pause, it rests for as long as it would have waited.
+            if orders.is_some_and(|orders| orders.is_paused()) && !this.stop.get() && left != Some(Duration::ZERO) {
+                continue;
+            }
+            break;
         };
         let jobs = deliver(this, &queue, reserved)?;
         if !jobs.is_empty() {
+            for job in jobs.iter().filter_map(inside::<Job>) {
+                job.report_to(enlisted.as_ref());
+            }
             return Ok(jobs);
         }
         // Every one of them was undecodable and is buried: reserve again in the time that is left.
-        left = timeout.map(|t| deadline.map_or(t, |d| d.saturating_duration_since(Instant::now())));
         if timeout == Some(Duration::ZERO) && Instant::now() >= last_round {
             return Err(Error::unfinished(false)
                 .while_doing(|| format!("reserving from queue '{}'", queue.name()))
@@ -58,19 +76,27 @@ fn fetch(this: &DelayQueue, max: usize, timeout: Option<Duration>) -> Outcome<Ve
         }
         let mut interrupts = PhpInterrupts::new(&this.stop);
         let flow = interrupts.poll();
-        interrupts.finish(if flow == Flow::Raise { Err(Error::Interrupted) } else { Ok(()) })?;
-        let is_over = left == Some(Duration::ZERO) && timeout != left;
-        if is_over || flow == Flow::Return {
-            this.stop.set(false);
-            return Ok(Vec::new());
+        interrupts.finish(raised(flow))?;
+        if left == Some(Duration::ZERO) && timeout != left || flow == Flow::Return {
+            break;
         }
     }
+    this.stop.set(false);
+    Ok(Vec::new())
+}
+
+/// A worker that is paused looks again after this time at the latest.
+const LONGEST_REST: Duration = Duration::from_secs(3600);
+
+fn raised(flow: Flow) -> Result<(), Error> {
+    if flow == Flow::Raise { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 /// True when one of the watched queues has a ready job.
 pub fn wait(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let timeout = call.optional(1, args::timeout)?.flatten();
-    let mut interrupts = PhpInterrupts::new(&this.stop);
+    let enlisted = this.enlistment();
+    let mut interrupts = PhpInterrupts::obeying(&this.stop, enlisted.as_ref().and_then(|enlisted| enlisted.orders()));
     let result = this.queue.wait(&this.watched(), timeout, &mut interrupts);
     let is_ready = interrupts.finish(result)?;
     if !is_ready {

@@ -16,8 +16,9 @@ mod code {
     const PLAIN: Option<Create> = Some(create::<Plain>);
 
     pub mod delay_queue {
-        use crate::php::{delay_queue, groups, manage, object, once, push, reserve, worker, workers};
+        use crate::php::{delay_queue, enlisted, groups, manage, object, once, push, reserve, worker, workers};
         pub use delay_queue::*;
+        pub use enlisted::enlist;
         pub use groups::*;
         pub use manage::*;
         pub use once::*;
@@ -26,6 +27,10 @@ mod code {
         pub use worker::*;
         pub use workers::*;
         pub const CREATE: Option<super::Create> = Some(object::create::<DelayQueue>);
+    }
+    pub mod enlisted {
+        pub use crate::php::enlisted::{close, order};
+        pub const CREATE: Option<super::Create> = Some(super::create::<crate::php::enlisted::Enlisted>);
     }
     pub mod job {
         pub use crate::php::job::*;

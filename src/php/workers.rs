@@ -27,6 +27,7 @@ fn entry(worker: &Worker) -> Zval {
     convert::map([
         ("host", convert::bytes(&worker.host)),
         ("pid", convert::int(worker.pid)),
+        ("kind", convert::bytes(&worker.kind)),
         ("state", convert::bytes(worker.activity.word())),
         ("queues", convert::list(worker.queues.iter().map(convert::bytes))),
         ("job", job.unwrap_or_else(convert::null)),

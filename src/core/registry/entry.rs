@@ -64,6 +64,8 @@ impl Activity {
 /// The words of a worker about itself.
 #[derive(Debug)]
 pub struct Entry {
+    /// The program that runs the loop: "worker", "laravel".
+    pub kind: String,
     pub activity: Activity,
     pub queues: Vec<String>,
     /// Queue and id of the job that runs, and for how long it has.
@@ -79,6 +81,7 @@ pub struct Worker {
     pub host: String,
     pub pid: i64,
     pub version: String,
+    pub kind: String,
     pub activity: Activity,
     pub queues: Vec<String>,
     pub job: Option<RunningJob>,
@@ -127,6 +130,7 @@ pub(super) fn text_of(entry: &Entry) -> String {
         "host": host,
         "pid": pid,
         "version": env!("CARGO_PKG_VERSION"),
+        "kind": entry.kind,
         "state": entry.activity.word(),
         "queues": entry.queues,
         "job": job,
@@ -166,6 +170,7 @@ pub(super) fn read(id: &str, value: &[u8], ttl_ms: i64, now_us: i64) -> Option<W
         host: text(&entry, "host", 64)?,
         pid: entry.get("pid").and_then(Json::as_i64)?,
         version: text(&entry, "version", 32)?,
+        kind: text(&entry, "kind", 32)?,
         activity: Activity::ALL.into_iter().find(|activity| Some(activity.word()) == state)?,
         queues: queues.iter().filter_map(|name| check_queue_name(name.as_str()?.as_bytes()).ok()).collect(),
         job,

@@ -56,7 +56,7 @@ impl Feed {
     /// Takes the loop off the list of workers.
     pub fn sign_off(&mut self) {
         if let Some(queue) = self.queues.first() {
-            self.keeper.listing.sign_off(queue.client().deadline());
+            self.keeper.sign_off(queue.client().deadline());
         }
     }
 

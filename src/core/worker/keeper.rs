@@ -8,13 +8,13 @@ use super::done::DoneJobs;
 use super::duty::{Duty, Timer};
 use super::ears::Ears;
 use super::lease::{Lease, Ticket};
-use super::listing::{Listing, Orders};
+use super::listing::{FIRST_AFTER, Listing, Orders};
 use super::renewals::Renewals;
 use super::watch::{Limits, Watch};
 use crate::core::process::start_thread;
 use crate::core::queue::{Held, Queue};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Owner of the thread.
 pub struct Keeper {
@@ -22,7 +22,7 @@ pub struct Keeper {
     renewals: Arc<Renewals>,
     pub(super) done: Arc<DoneJobs>,
     watch: Arc<Watch>,
-    pub(super) listing: Arc<Listing>,
+    listing: Arc<Listing>,
     is_started: bool,
     renews: bool,
     /// A handler runs, as far as the list of workers knows.
@@ -73,7 +73,18 @@ impl Keeper {
         if waits {
             self.start();
         }
-        self.listing.enlist(queues, orders);
+        self.listing.enlist(queues, orders, String::from("worker"), FIRST_AFTER);
+    }
+
+    /// Puts a loop on the list that does not fetch its jobs by a feed, without waiting for whether it lasts.
+    pub fn enlist_at_once(&mut self, queues: &[Queue], orders: Arc<Orders>, kind: String) {
+        self.start();
+        self.listing.enlist(queues, orders, kind, Duration::ZERO);
+    }
+
+    /// Takes the loop off the list; waits for the thread, which may be writing its entry, until the deadline.
+    pub fn sign_off(&self, deadline: Instant) {
+        self.listing.sign_off(deadline);
     }
 
     /// The handler of a job begins.

@@ -15,7 +15,7 @@ use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// A loop that ends sooner costs Redis nothing, and is not listed.
-const FIRST_AFTER: Duration = Duration::from_secs(1);
+pub(super) const FIRST_AFTER: Duration = Duration::from_secs(1);
 /// A job that runs for longer is in the list before the next regular writing. Shorter ones cost nothing.
 const SHOWN_AFTER: Duration = Duration::from_secs(1);
 /// When a Redis is asked again that refused the entry: the user lacks a right.
@@ -87,6 +87,8 @@ struct Listed {
     /// One of its queues: the registry is that of its prefix.
     queue: Queue,
     id: String,
+    /// The program that runs the loop.
+    kind: String,
     /// By the index of a ticket: a queue of several partitions has one entry for each.
     queues: Vec<String>,
     /// The names of the queues, each once.
@@ -119,7 +121,7 @@ struct Writing {
 
 impl Listed {
     /// `None` without queues.
-    fn new(queues: &[Queue], orders: Arc<Orders>) -> Option<Self> {
+    fn new(queues: &[Queue], orders: Arc<Orders>, kind: String, first_after: Duration) -> Option<Self> {
         let queue = queues.first()?.detached();
         let queues: Vec<String> = queues.iter().map(|queue| queue.name().to_owned()).collect();
         let mut names = queues.clone();
@@ -128,12 +130,13 @@ impl Listed {
         Some(Self {
             queue,
             id: random_name(),
+            kind,
             queues,
             names,
             orders,
             since: now,
             running: None,
-            due_at: Some(now + FIRST_AFTER),
+            due_at: Some(now + first_after),
             outdated_at: None,
             not_before: now,
             shows_job: false,
@@ -180,7 +183,7 @@ impl Listed {
         Writing {
             registry: Registry::of(&self.queue),
             id: self.id.clone(),
-            entry: Entry { activity, queues: self.names.clone(), job, up },
+            entry: Entry { kind: self.kind.clone(), activity, queues: self.names.clone(), job, up },
             must_index: self.index_at <= now,
         }
     }
@@ -215,9 +218,9 @@ impl Listing {
         Self { entry: Shared::new(timer), renewals: Arc::clone(renewals) }
     }
 
-    pub fn enlist(&self, queues: &[Queue], orders: Arc<Orders>) {
+    pub fn enlist(&self, queues: &[Queue], orders: Arc<Orders>, kind: String, first_after: Duration) {
         self.entry.change(|entry| {
-            *entry = Listed::new(queues, orders);
+            *entry = Listed::new(queues, orders, kind, first_after);
             entry.as_ref()?.due_at()
         });
     }

@@ -70,6 +70,11 @@ impl Drop for LoopFrame {
     }
 }
 
+/// Whether a loop runs in this thread.
+pub fn is_in_loop() -> bool {
+    LOOPS.with_borrow(|all| !all.is_empty())
+}
+
 /// Whether a handler around this loop has to hear something: the loop ends.
 pub fn is_called_away(frame: *const zend_execute_data) -> bool {
     RUNS.with_borrow(|all| all.iter().any(|run| run.is_around(frame) && run.word().is_some()))
