@@ -50,6 +50,11 @@ final class EveryTestCall
             },
             'DelayQueue\Testing::jobInfo' => static fn () => Testing::jobInfo(['state' => State::Buried], Testing::jobInfo(['lastError' => 'why'])),
             'DelayQueue\Testing::jobInfo of nonsense' => static fn () => self::throws(static fn () => Testing::jobInfo(['state' => 1])),
+            'DelayQueue\JobInfo::place' => static fn () => Testing::jobInfo()->place(),
+            'DelayQueue\Testing::forgetMemory' => static function (): void {
+                (new DelayQueue('leaks', 'memory://leaks'))->push(1);
+                Testing::forgetMemory('leaks');
+            },
             'DelayQueue\Testing::pushOnce' => static fn () => Testing::pushOnce(1, known: 2),
             'DelayQueue\Testing::stats' => static fn () => Testing::stats(['ready' => 1])->toPrometheus(),
         ];
