@@ -141,9 +141,8 @@ namespace DelayQueue {
     }
 
     /**
-     * A queue as code that pushes and handles jobs needs it: type against it, decorate it, replace it in tests. DelayQueue is one on Redis,
-     * DelayQueue\InMemory\InMemoryQueue of the PHP package one in the process. It has every method of DelayQueue but the few that are about
-     * Redis itself, with the same parameters; the methods are described there. Versions to come may add methods.
+     * A queue as code that pushes and handles jobs needs it: type against it, decorate it, mock it in tests. It has every method of DelayQueue
+     * but the few that are about Redis itself, with the same parameters; the methods are described there. Versions to come may add methods.
      *
      * @psalm-import-type Duration from \DelayQueue
      * @psalm-import-type Headers from \DelayQueue
@@ -1492,15 +1491,6 @@ namespace DelayQueue {
         public static function calls(Job $job): array {}
 
         /**
-         * The job that reserve() gives for one that looks so, with one attempt more. For queues that are not on Redis.
-         *
-         * @param \DelayQueue $queue says how update() stores payloads; it is not asked
-         * @param positive-int $token
-         * @param callable(JobCall): void $listener as in job()
-         */
-        public static function jobOf(JobInfo $info, \DelayQueue $queue, int $token, callable $listener): Job {}
-
-        /**
          * A look at a job that is nowhere.
          *
          * @param array<string, mixed> $properties of JobInfo, by their names
@@ -1509,18 +1499,6 @@ namespace DelayQueue {
          * @throws \TypeError|\ValueError
          */
         public static function jobInfo(array $properties = [], ?JobInfo $like = null): JobInfo {}
-
-        /**
-         * The job that push() would store, without storing it.
-         *
-         * @param \DelayQueue $queue its options count; it is not asked
-         * @param JobArray|JobOnce $job
-         * @param bool $once the job that pushOnce() would store
-         *
-         * @throws \TypeError|\ValueError as pushMany() does for item 0, or pushOnce()
-         * @throws PayloadException
-         */
-        public static function newJob(\DelayQueue $queue, array $job, bool $once = false): JobInfo {}
 
         /**
          * An answer of pushOnce().

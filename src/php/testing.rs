@@ -4,8 +4,8 @@ mod job;
 mod values;
 
 use super::unwind::{Outcome, throw_error};
-pub use job::{calls, job, job_of, outcome};
-pub use values::{group_stats, job_info, new_job, push_once, stats};
+pub use job::{calls, job, outcome};
+pub use values::{group_stats, job_info, push_once, stats};
 
 use super::call::Call;
 use super::{convert, settings, times};

@@ -4,14 +4,11 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Queue;
 
-use DelayQueue\DuplicateJobException;
 use DelayQueue\QueueFullException;
 
 /** Pushes that depend on what is there, or was: ids that are taken, full queues. */
 final class PushTest extends QueueCase
 {
-    private const TAKEN = "DuplicateJobException: job 'a' is already in queue 'rules'";
-
     public function testABatchKeepsItsOrder(): void
     {
         $queue = $this->queue();
@@ -28,7 +25,9 @@ final class PushTest extends QueueCase
         $queue = $this->queue();
         $queue->push('old', id: 'a');
 
-        $this->assertSame(self::TAKEN, self::thrown(static fn () => $queue->pushMany([['payload' => 1, 'id' => 'b'], ['payload' => 2, 'id' => 'a']])));
+        $this->assertSame("DuplicateJobException: job 'a' is already in queue 'rules'", self::thrown(
+            static fn () => $queue->pushMany([['payload' => 1, 'id' => 'b'], ['payload' => 2, 'id' => 'a']]),
+        ));
         $this->assertSame(1, $queue->count());
         $this->assertSame("DuplicateJobException: items 0 and 1 have the same id 'c'", self::thrown(
             static fn () => $queue->pushMany([['payload' => 1, 'id' => 'c'], ['payload' => 2, 'id' => 'c']]),

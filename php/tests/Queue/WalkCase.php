@@ -44,7 +44,7 @@ abstract class WalkCase extends TestCase
     public function testRedisAndMemoryGoTheSameWay(int $seed): void
     {
         $this->random = new Randomizer(new Mt19937($seed));
-        $options = ['backoff' => Backoff::fixed(1500), 'ttr' => 2500, 'maxAttempts' => 3];
+        $options = ['backoff' => Backoff::fixed(1500), 'ttr' => 2500, 'maxAttempts' => 3, 'readTimeout' => 60];
         Testing::forgetMemory('walk');
         $queues = [$this->delayQueue('walk', $options), new DelayQueue('walk', 'memory://walk', $options)];
         $held = [[], []];
