@@ -9,7 +9,6 @@ use crate::php::call::Call;
 use crate::php::classes::properties::JobInfo as InfoProperties;
 use crate::php::convert::ArrayKey;
 use crate::php::exceptions::set_property;
-use crate::php::fields::Fields;
 use crate::php::object::{self, Properties, property, unfilled};
 use crate::php::origin::Origin;
 use crate::php::payload::Format;
