@@ -294,7 +294,7 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::consume()
          *
-         * @param callable(JobInterface, static): mixed $handler
+         * @param (callable(JobInterface, static): mixed)|(callable(list<JobInterface>, static): mixed) $handler
          * @param int<0, max> $maxJobs
          * @param Duration $maxTime
          * @param int<0, max>|non-empty-string $memoryLimit
@@ -302,6 +302,8 @@ namespace DelayQueue {
          * @param Duration $timeout
          * @param Duration $graceTimeout
          * @param Duration $shutdownTimeout
+         * @param int<1, 500>|null $batch
+         * @param Duration $within
          */
         public function consume(
             callable $handler,
@@ -316,6 +318,8 @@ namespace DelayQueue {
             bool $heartbeat = true,
             bool $throwOnCancel = false,
             int|float|string|\DateInterval $shutdownTimeout = 0,
+            ?int $batch = null,
+            int|float|string|\DateInterval $within = 0,
         ): \DelayQueue\StopReason;
 
         /**
@@ -1886,7 +1890,7 @@ namespace {
          * Signal handlers that a handler or listener installs run beside those of the loop. An alarm (pcntl_alarm())
          * ends with the job that set it, and so do blocked signals.
          *
-         * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler one that cannot be called so is a \TypeError.
+         * @param (callable(\DelayQueue\Job, \DelayQueue): mixed)|(callable(list<\DelayQueue\Job>, \DelayQueue): mixed) $handler one that cannot be called so is a \TypeError.
          *     Returns, whatever it returns: ack; throws Release, RateLimited, Bury or anything else: release, give back
          *     uncounted, bury or fail; a job the handler settled itself is left alone, and no event tells of it
          * @param int|float $idleTimeout seconds without a job after which listeners hear of Event::Idle, and again after each as many
@@ -1906,6 +1910,11 @@ namespace {
          * @param Duration $shutdownTimeout how long after the first SIGTERM, SIGINT or SIGQUIT a handler may go on; then a ShutdownException is
          *     thrown into it. However it ends then, by an exception, exit() or a fatal error, its job goes back to its old place, and the attempt
          *     does not count. Only a handler that has settled the job, or returns, decides as always. 0: the handler may finish
+         * @param int<1, 500>|null $batch the handler gets a list of up to so many jobs of one queue, with its keys 0, 1, 2 …: those that are ready, or come
+         *     within $within. A job whose lease expired once, and one on its last attempt, is a batch of its own. What the handler has not settled
+         *     itself ends as its run does: a return acknowledges all, an exception fails, releases or buries all. Each has its own events.
+         *     $timeout is the longest of theirs. It takes the place of $prefetch. Not with $throwOnCancel: a job that was cancelled says it by isLost()
+         * @param Duration $within how long a batch that is not full waits for more, at most until a second before the first of its leases ends
          */
         public function consume(
             callable $handler,
@@ -1920,6 +1929,8 @@ namespace {
             bool $heartbeat = true,
             bool $throwOnCancel = false,
             int|float|string|\DateInterval $shutdownTimeout = 0,
+            ?int $batch = null,
+            int|float|string|\DateInterval $within = 0,
         ): \DelayQueue\StopReason {}
 
         /**

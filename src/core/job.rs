@@ -238,6 +238,8 @@ pub struct Reserved {
     pub lease_until: std::time::Instant,
     pub receipt: LeaseReceipt,
     pub last_error: Option<Vec<u8>>,
+    /// Its lease expired once, or this is its last attempt: no other job is to end with it.
+    pub goes_alone: bool,
 }
 
 /// A look at a job without holding it.

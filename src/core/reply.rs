@@ -114,11 +114,13 @@ impl Reply {
                 continue;
             };
             let past = History::decode(&history);
+            let (attempts, most) = (past.attempts.saturating_add(1), record.options.max_attempts);
             leased.jobs.push(Reserved {
                 id,
                 queue: Arc::clone(queue),
                 payload: record.payload,
-                attempts: past.attempts.saturating_add(1),
+                attempts,
+                goes_alone: past.timeouts > 0 || most > 0 && attempts >= most,
                 created_at_ms: record.created_at_ms,
                 due_at_us: receipt.due_at_us(),
                 reserved_at_us,

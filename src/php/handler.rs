@@ -13,17 +13,19 @@ use std::ptr::null_mut;
 const USER_FUNCTION: u8 = 2;
 const SEND_BY_REFERENCE: u32 = 1;
 
-/// A callable that takes a job, and this queue object.
-pub fn handler(value: &Zval, origin: Origin<'_>, queue: &Zval) -> Outcome<Zval> {
+/// A callable that takes a job, or a list of jobs, and this queue object.
+pub fn handler(value: &Zval, origin: Origin<'_>, queue: &Zval, takes_list: bool) -> Outcome<Zval> {
     let handler = callable(value, origin)?;
     let queue_class = queue.object().map_or(null_mut(), |object| object.ce);
-    match problem(&handler, [classes::JOB.entry(), queue_class]) {
-        Some(why) => Err(origin.type_error_saying(&format!("must take a job, and a queue: {why}"))),
+    let first = if takes_list { null_mut() } else { classes::JOB.entry() };
+    let jobs = if takes_list { "a list of jobs" } else { "a job" };
+    match problem(&handler, [first, queue_class]) {
+        Some(why) => Err(origin.type_error_saying(&format!("must take {jobs}, and a queue: {why}"))),
         None => Ok(handler),
     }
 }
 
-/// Why the callable cannot be called with objects of these classes.
+/// Why the callable cannot be called with objects of these classes; null: with an array.
 fn problem(callable: &Zval, given: [*mut zend_class_entry; 2]) -> Option<String> {
     // SAFETY: all pointers of the cache are null, which it allows.
     let mut cache: zend_fcall_info_cache = unsafe { std::mem::zeroed() };
@@ -77,8 +79,12 @@ fn problem_of(function: &zend_function, given: [*mut zend_class_entry; 2]) -> Op
         let declared = type_text(row);
         let scope = common.scope;
         (!accepts(&declared, class, scope)).then(|| {
-            let gets = if number == 0 { "JobInterface" } else { "QueueInterface" };
-            format!("the parameter {declared} ${name} of it gets a DelayQueue\\{gets}")
+            let gets = match number {
+                0 if class.is_null() => "an array",
+                0 => "a DelayQueue\\JobInterface",
+                _ => "a DelayQueue\\QueueInterface",
+            };
+            format!("the parameter {declared} ${name} of it gets {gets}")
         })
     })
 }
@@ -96,8 +102,12 @@ fn type_text(row: &ffi::zend_arg_info) -> String {
     }
 }
 
-/// Whether a type, as PHP prints it, takes an object of the class: `self|(A&B)|null`.
+/// Whether a type, as PHP prints it, takes an object of the class, or an array where there is none: `self|(A&B)|null`.
 fn accepts(declared: &str, class: *mut zend_class_entry, scope: *mut zend_class_entry) -> bool {
+    if class.is_null() {
+        let takes = |name: &str| matches!(name, "array" | "iterable" | "mixed" | "Traversable|array");
+        return declared.is_empty() || declared.trim_start_matches('?').split('|').any(takes);
+    }
     let one = |name: &str| match name.to_ascii_lowercase().as_str() {
         "mixed" | "object" => true,
         "self" => is_below(class, scope),

@@ -108,6 +108,44 @@ impl Feed {
         }
     }
 
+    /// The next job that may go with others of this queue: one that is there, or comes within this time. Nothing, where the next one goes alone, or
+    /// is of another queue.
+    ///
+    /// # Errors
+    /// As [`Feed::next`].
+    pub fn next_of(
+        &mut self,
+        index: usize,
+        most: usize,
+        time: Duration,
+        interrupts: &mut dyn Interrupts,
+    ) -> Result<Fetched> {
+        if self.buffer.is_empty() && !time.is_zero() {
+            let queues = self.queues.get(index..=index).unwrap_or_default();
+            match wait_for(
+                queues,
+                Some(time),
+                interrupts,
+                &mut Fetching { max: most, first: index, done: &self.keeper.done },
+            )? {
+                Waited::Jobs(_, jobs) => self.keep(index, jobs),
+                Waited::Nothing => return Ok(Fetched::Nothing),
+                Waited::Unfinished => return Ok(Fetched::Unfinished),
+                Waited::Left(flow) => return Ok(Fetched::Left(flow)),
+            }
+        }
+        match self.next_buffered() {
+            Some(delivery) if delivery.ticket.queue == index && !delivery.job.goes_alone => {
+                Ok(Fetched::Job(Box::new(delivery)))
+            }
+            Some(other) => {
+                self.put_back(other);
+                Ok(Fetched::Nothing)
+            }
+            None => Ok(Fetched::Nothing),
+        }
+    }
+
     fn next_buffered(&mut self) -> Option<Delivery> {
         while let Some(delivery) = self.buffer.pop_front() {
             let lease = &delivery.ticket.lease;
@@ -121,7 +159,7 @@ impl Feed {
 
     fn fetch(&mut self, timeout: Option<Duration>, interrupts: &mut dyn Interrupts) -> Result<Waited> {
         let max = self.prefetch.min(self.wanted).max(1);
-        wait_for(&self.queues, timeout, interrupts, &mut Fetching { max, done: &self.keeper.done })
+        wait_for(&self.queues, timeout, interrupts, &mut Fetching { max, first: 0, done: &self.keeper.done })
     }
 
     fn keep(&mut self, index: usize, jobs: Vec<Reserved>) {
@@ -202,6 +240,8 @@ impl Feed {
 /// Leases so many jobs at most, and acknowledges those that are done.
 struct Fetching<'a> {
     max: usize,
+    /// The index of the first queue that is asked.
+    first: usize,
     done: &'a DoneJobs,
 }
 
@@ -213,7 +253,7 @@ impl Source for Fetching<'_> {
         connections: &mut Connections,
         waiting: Option<Waiting<'_>>,
     ) -> Result<ReserveOutcome> {
-        let done = self.done.take(index);
+        let done = self.done.take(self.first + index);
         let finished = done.iter().map(Done::finished).collect();
         let mut fetch = Fetch { max: self.max, done: finished, lost: Vec::new() };
         let result = queue.reserve_now(connections, &mut fetch, waiting);
@@ -224,6 +264,6 @@ impl Source for Fetching<'_> {
     }
 
     fn has_news(&mut self, index: usize) -> bool {
-        self.done.has(index)
+        self.done.has(self.first + index)
     }
 }

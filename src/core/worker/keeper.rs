@@ -56,8 +56,8 @@ impl Keeper {
         self.done.add(ticket);
     }
 
-    /// Watches the run of one job.
-    pub fn watch(&mut self, queue: &Queue, held: &Held, limits: Limits) {
+    /// Watches a run with these jobs of a queue.
+    pub fn watch(&mut self, queue: &Queue, held: Vec<Held>, limits: Limits) {
         self.start();
         self.watch.begin(queue, held, limits);
     }

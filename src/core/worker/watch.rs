@@ -49,7 +49,8 @@ pub fn timeout_reason(timeout: Duration) -> String {
 /// A run with limits.
 struct LimitedRun {
     queue: Queue,
-    held: Held,
+    /// One job, or a batch.
+    held: Vec<Held>,
     limits: Limits,
     started: Instant,
     looked: Instant,
@@ -64,10 +65,9 @@ enum Ring {
 }
 
 impl LimitedRun {
-    fn new(queue: &Queue, held: &Held, limits: Limits) -> Self {
-        let now = Instant::now();
-        let mut run =
-            Self { queue: queue.clone(), held: held.clone(), limits, started: now, looked: now, end: None, rung: 0 };
+    fn new(queue: &Queue, held: Vec<Held>, limits: Limits) -> Self {
+        let (now, queue) = (Instant::now(), queue.clone());
+        let mut run = Self { queue, held, limits, started: now, looked: now, end: None, rung: 0 };
         run.look(now, None);
         run
     }
@@ -112,7 +112,7 @@ impl LimitedRun {
     }
 }
 
-/// Watches the run of one job, or none.
+/// Watches one run of a handler, or none.
 pub(super) struct Watch {
     run: Shared<Option<LimitedRun>>,
     alarm: Arc<dyn Alarm>,
@@ -126,7 +126,7 @@ impl Watch {
         Self { run: Shared::new(timer), alarm, renewals, done }
     }
 
-    pub fn begin(&self, queue: &Queue, held: &Held, limits: Limits) {
+    pub fn begin(&self, queue: &Queue, held: Vec<Held>, limits: Limits) {
         self.run.change(|slot| slot.insert(LimitedRun::new(queue, held, limits)).look_at());
     }
 
@@ -135,26 +135,30 @@ impl Watch {
         drop(self.run.lock().and_then(|mut slot| slot.take()));
     }
 
-    /// Settles the job, whose handler did not stop, gives back the jobs behind it, and ends the process.
+    /// Settles the jobs whose handler did not stop, gives back the jobs behind them, and ends the process.
     fn give_up(&self, run: &LimitedRun) -> ! {
         let LimitedRun { queue, held, limits, end, .. } = run;
         let cause = end.map_or(Cause::TimedOut, |(_, cause)| cause);
         let reason = limits.reason(cause);
-        let (what, settled) = match cause {
-            Cause::TimedOut => (reason.clone(), queue.fail(held, Some(reason.as_bytes())).map(drop)),
-            Cause::Shutdown => (format!("was {reason}"), queue.put_back(held)),
+        let settle = |held: &Held| match cause {
+            Cause::TimedOut => queue.fail(held, Some(reason.as_bytes())).map(drop),
+            Cause::Shutdown => queue.put_back(held),
         };
-        let recorded = match settled {
+        let recorded = match held.iter().map(settle).fold(Ok(()), Result::and) {
             Ok(()) => String::new(),
             Err(error) => format!(" (not recorded: {error})"),
         };
-        for (queue, receipts) in
-            self.renewals.behind(|receipt| *receipt == held.receipt || self.done.has_receipt(receipt))
+        for (queue, receipts) in self
+            .renewals
+            .behind(|receipt| held.iter().any(|held| *receipt == held.receipt) || self.done.has_receipt(receipt))
         {
             let _ = queue.give_back(&receipts.iter().collect::<Vec<_>>());
         }
-        let job = format!("job '{}' of queue '{}'", held.id(), queue.name());
-        self.alarm.give_up(&format!("{job} {what} and did not stop{recorded}"))
+        let id = held.first().map(|held| held.id().to_string()).unwrap_or_default();
+        let others = if held.len() > 1 { format!(" and {} others", held.len() - 1) } else { String::new() };
+        let was = if cause == Cause::Shutdown { "was " } else { "" };
+        let job = format!("job '{id}'{others} of queue '{}'", queue.name());
+        self.alarm.give_up(&format!("{job} {was}{reason} and did not stop{recorded}"))
     }
 }
 

@@ -54,6 +54,7 @@ pub fn job(call: &Call) -> Outcome<Zval> {
         lease_until: Instant::now().checked_add(Duration::from_millis(options.ttr_ms)).unwrap_or_else(Instant::now),
         receipt: LeaseReceipt { id, lease: Arc::from(format!("- 1 {now_us} test").into_bytes()) },
         last_error: call.nullable(9, args::bytes)?.map(std::borrow::Cow::into_owned),
+        goes_alone: false,
         options,
     };
     job::recorded(queue, reserved, payload, encoding, Recorder::new(listener))

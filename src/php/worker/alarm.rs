@@ -110,9 +110,9 @@ impl LimitGuard {
         self.0.thrown.get().or_else(|| self.0.rung.due().filter(|cause| *cause == Cause::Shutdown))
     }
 
-    /// Whether listeners have heard that the job was cancelled.
-    pub fn has_told(&self) -> bool {
-        self.0.handler.is_told.get()
+    /// Of each job, whether listeners have heard that it was cancelled, or there are none.
+    pub fn told(&self) -> Vec<bool> {
+        self.0.handler.told()
     }
 }
 

@@ -26,7 +26,8 @@ use std::time::Duration;
 
 pub fn consume(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let object = call.this_value()?;
-    let handler = call.required(1, |value, origin| handler(value, origin, &object))?;
+    let batch = call.nullable(13, prefetch)?;
+    let handler = call.required(1, |value, origin| handler(value, origin, &object, batch.is_some()))?;
     let default = ConsumeOptions::default();
     let length = |number: u32, default: Duration| {
         call.optional(number, times::millis).map(|ms| ms.map_or(default, Duration::from_millis))
@@ -43,14 +44,20 @@ pub fn consume(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
         heartbeat: call.bool_or(10, default.heartbeat)?,
         throw_on_cancel: call.bool_or(11, default.throw_on_cancel)?,
         shutdown: length(12, default.shutdown)?,
+        batch,
+        within: length(14, default.within)?,
     };
+    if batch.is_some() && options.throw_on_cancel {
+        // It would end the run of the others.
+        return Err(Origin::Argument(11).value_error("must be false when argument #13 ($batch) is given"));
+    }
     let ended = Loop::new(this, &object, handler, options).run()?;
     Ok(classes::case_object(ended.stop))
 }
 
 pub fn drain(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let object = call.this_value()?;
-    let handler = call.required(1, |value, origin| handler(value, origin, &object))?;
+    let handler = call.required(1, |value, origin| handler(value, origin, &object, false))?;
     let max_jobs = call.optional(2, args::at_least(0))?.unwrap_or(0);
     let options = ConsumeOptions { max_jobs, stop_when_empty: true, ..ConsumeOptions::default() };
     Ok(convert::int(Loop::new(this, &object, handler, options).run()?.jobs))

@@ -1,13 +1,13 @@
 //! The loop: fetch, call, settle, until there is a reason to stop. And one job in it, from its bytes to the end of its handler.
 
 use super::alarm::LimitGuard;
-use super::runs::{self, HandlerRun};
+use super::runs::{self, HandlerRun, Member};
 use super::settle::{HandledJob, Verdict, last_words};
 use super::signals;
 use super::state::{InHand, Loop, has_reached};
 use super::surroundings::Changes;
 use crate::core::clock;
-use crate::core::queue::{Flow, LONGEST_ALONE, check_ready, is_alone, rest};
+use crate::core::queue::{Flow, LONGEST_ALONE, Queue, check_ready, is_alone, rest};
 use crate::core::registry::Order;
 use crate::core::worker::alarm::Cause;
 use crate::core::worker::feed::Fetched;
@@ -31,6 +31,8 @@ pub struct Ended {
 const LAST_WORDS: Duration = Duration::from_millis(200);
 /// The time that a loop may still take that ends in good order.
 const FAREWELL: Duration = Duration::from_secs(3);
+/// A batch waits for more jobs no longer than until so soon before the end of the first lease.
+const BEFORE_LEASE_END: Duration = Duration::from_secs(1);
 /// The thread that keeps the leases may be acknowledging: its answer is looked for so often.
 const ACKNOWLEDGED_WITHIN: Duration = Duration::from_millis(50);
 
@@ -61,13 +63,13 @@ impl Loop<'_> {
         Ok(Ended { stop, jobs: self.jobs })
     }
 
-    /// Fails the job in hand, acknowledges jobs that are done and gives back those that were not started. A job for which this fails comes back
+    /// Fails the jobs in hand, acknowledges jobs that are done and gives back those that were not started. A job for which this fails comes back
     /// when its lease ends.
     fn leave(&mut self) {
         if self.is_child() {
             return;
         }
-        self.drop_job_in_hand();
+        self.drop_jobs_in_hand();
         let _ = self.feed.flush();
         let _ = self.feed.return_rest();
     }
@@ -122,7 +124,9 @@ impl Loop<'_> {
                         self.feed.put_back(*delivery);
                         return Err(fault);
                     }
-                    self.handle(*delivery)?;
+                    if let Some(members) = self.filled(*delivery)? {
+                        self.handle(members)?;
+                    }
                     unacknowledged = self.is_unacknowledged().then_some(Duration::ZERO);
                 }
                 Ok(Fetched::Nothing) => {
@@ -189,31 +193,72 @@ impl Loop<'_> {
 }
 
 impl Loop<'_> {
-    pub(super) fn handle(&mut self, delivery: Delivery) -> Outcome<()> {
-        let Some(queue) = self.feed.queue(delivery.ticket.queue).cloned() else { return Ok(()) };
-        let (held, lease) = (delivery.job.held(), Arc::clone(&delivery.ticket.lease));
-        self.in_hand = Some(InHand { queue: queue.clone(), held, lease, is_put_back: false });
-        let encoding = self.queue.defaults.encoding;
-        let payload = match encoding.format.decode(&delivery.job.payload)? {
-            Ok(payload) => payload,
-            Err(why) => {
-                let verdict = Verdict::Bury(why.clone().into_bytes(), exceptions::payload(&why));
-                let job = HandledJob::new(queue, delivery, convert::null(), encoding)?;
-                self.settle(&job, &verdict)?;
-                return discard((job, verdict));
-            }
+    /// The job, and in a loop of batches those that go with it. `None`: the loop is called, and has taken none in hand.
+    fn filled(&mut self, first: Delivery) -> Outcome<Option<Vec<Delivery>>> {
+        let Some(most) = self.options.batch.filter(|_| !first.job.goes_alone) else { return Ok(Some(vec![first])) };
+        let most = match self.options.max_jobs {
+            0 => most,
+            max => most.min(usize::try_from(max.saturating_sub(self.jobs)).unwrap_or(usize::MAX)),
         };
-        let job = HandledJob::new(queue, delivery, payload, encoding)?;
-        self.jobs += 1;
-        self.emit(Event::Processing, Some(&job.object), None)?;
-        let timeout = match job.held.options.timeout_ms {
+        let (index, within) = (first.ticket.queue, Instant::now() + self.options.within);
+        let mut members = vec![first];
+        while members.len() < most {
+            let ends = members.iter().filter_map(|member| member.ticket.lease.until().checked_sub(BEFORE_LEASE_END));
+            let left = ends.min().unwrap_or(within).min(within).saturating_duration_since(Instant::now());
+            let mut interrupts = self.interrupts(false);
+            let next = self.feed.next_of(index, most - members.len(), left, &mut interrupts);
+            match next {
+                Ok(Fetched::Job(delivery)) => members.push(*delivery),
+                Ok(Fetched::Left(flow)) => {
+                    members.into_iter().rev().for_each(|member| self.feed.put_back(member));
+                    return self.left(interrupts.php, flow).map(|()| None);
+                }
+                Ok(Fetched::Unfinished) if !left.is_zero() => {}
+                // Those that are there do not wait for a Redis that is away.
+                Ok(Fetched::Nothing | Fetched::Unfinished) | Err(_) => break,
+            }
+        }
+        Ok(Some(members))
+    }
+
+    /// Calls the handler with these jobs, which are of one queue, and settles them.
+    fn handle(&mut self, members: Vec<Delivery>) -> Outcome<()> {
+        let index = members.first().map_or(0, |member| member.ticket.queue);
+        let Some(queue) = self.feed.queue(index).cloned() else { return Ok(()) };
+        let in_hand = |member: &Delivery| {
+            let (held, lease) = (member.job.held(), Arc::clone(&member.ticket.lease));
+            InHand { queue: queue.clone(), held, lease, is_put_back: false }
+        };
+        self.in_hand = members.iter().map(in_hand).collect();
+        let encoding = self.queue.defaults.encoding;
+        let mut jobs = Vec::with_capacity(members.len());
+        for member in members {
+            match encoding.format.decode(&member.job.payload)? {
+                Ok(payload) => jobs.push(HandledJob::new(queue.clone(), member, payload, encoding)?),
+                Err(why) => {
+                    let verdict = Verdict::Bury(why.clone().into_bytes(), exceptions::payload(&why));
+                    let job = HandledJob::new(queue.clone(), member, convert::null(), encoding)?;
+                    self.settle(&job, &verdict, false)?;
+                    discard((job, verdict))?;
+                }
+            }
+        }
+        let Some(first) = jobs.first() else { return Ok(()) };
+        self.jobs += jobs.len() as u64;
+        for job in &jobs {
+            self.emit(Event::Processing, Some(&job.object), None)?;
+        }
+        let limits = jobs.iter().map(|job| match job.held.options.timeout_ms {
             0 => self.options.timeout,
             own_ms => Duration::from_millis(own_ms),
-        };
-        self.feed.keeper().begins(&job.ticket);
+        });
+        // Without a limit for one there is none for all.
+        let timeout = limits.map(|limit| if limit.is_zero() { Duration::MAX } else { limit }).max().unwrap_or_default();
+        let timeout = if timeout == Duration::MAX { Duration::ZERO } else { timeout };
+        self.feed.keeper().begins(&first.ticket);
         let (started, changes) = (Instant::now(), Changes::watch(true));
         let limits = Limits { timeout, shutdown: self.options.shutdown, grace: self.options.grace };
-        let (ending, cause) = self.call_handler(&job, changes.number(), limits);
+        let (ending, cause, told) = self.call_handler(&queue, &jobs, changes.number(), limits);
         self.ran = Some(started.elapsed());
         if self.is_child() {
             return Err(match ending {
@@ -227,50 +272,66 @@ impl Loop<'_> {
             Ending::Returned | Ending::Threw(_) => changes.undo()?,
             Ending::Exited | Ending::Fatal => changes.leave(),
         }
-        self.note_loss_around(&ending, &job);
+        self.note_loss_around(&ending, &jobs);
         let is_called_away = self.is_called_away();
-        if let Some(in_hand) = &mut self.in_hand {
+        for in_hand in &mut self.in_hand {
             in_hand.is_put_back = cause == Some(Cause::Shutdown) || is_called_away;
         }
         let verdict = Verdict::of(ending, cause, timeout, is_called_away);
-        let settled = self.settle(&job, &verdict);
+        let mut settled = Ok(());
+        for (job, has_told) in jobs.iter().zip(told) {
+            settled = self.settle(job, &verdict, has_told);
+            if settled.is_err() {
+                break;
+            }
+        }
         self.feed.keeper().has_ended();
         settled?;
         self.ran = None;
-        discard((job, verdict))
+        discard((jobs, verdict))
     }
 
-    /// The second: which of its limits has ended it.
-    fn call_handler(&mut self, job: &HandledJob, number: u64, limits: Limits) -> (Ending, Option<Cause>) {
-        let arguments = [job.object.shallow_clone(), self.object.shallow_clone()];
+    /// The second: which of its limits has ended it. The third: of each job, whether listeners have heard that it was cancelled, or there are none.
+    fn call_handler(
+        &mut self,
+        queue: &Queue,
+        jobs: &[HandledJob],
+        number: u64,
+        limits: Limits,
+    ) -> (Ending, Option<Cause>, Vec<bool>) {
+        let mut objects = jobs.iter().map(|job| job.object.shallow_clone());
+        let given = match self.options.batch {
+            Some(_) => convert::list(objects),
+            None => objects.next().unwrap_or_else(convert::null),
+        };
         let hears_of_cancel = self.options.throw_on_cancel || self.listeners().has(Event::Cancelled);
-        let throws = self.options.throw_on_cancel;
-        let run = HandlerRun::new(&job.object, self.object, &job.ticket.lease, hears_of_cancel, throws);
+        let members = jobs.iter().map(|job| Member::new(&job.object, &job.ticket.lease)).collect();
+        let run = HandlerRun::new(members, self.object, hears_of_cancel, self.options.throw_on_cancel);
         let limit = LimitGuard::start(number, limits, &self.rung, run);
         if !limits.are_none() {
-            self.feed.keeper().watch(&job.queue, &job.held, limits);
+            let held = jobs.iter().map(|job| job.held.clone()).collect();
+            self.feed.keeper().watch(queue, held, limits);
         }
-        let ending = limit.throw_into(attempt(&self.handler, arguments));
+        let ending = limit.throw_into(attempt(&self.handler, [given, self.object.shallow_clone()]));
         self.feed.keeper().unwatch();
-        self.has_told_of_cancel = !hears_of_cancel || limit.has_told();
-        (ending, limit.cause())
+        (ending, limit.cause(), limit.told())
     }
 
     /// A handler may work on the job of a handler around this loop, whose lease is lost: nothing is wrong with its own job.
-    fn note_loss_around(&mut self, ending: &Ending, job: &HandledJob) {
+    fn note_loss_around(&mut self, ending: &Ending, jobs: &[HandledJob]) {
         if let Ending::Threw(exception) = ending
             && exception.object().is_some_and(|object| classes::LEASE_LOST_EXCEPTION.owns(object))
-            && !job.ticket.lease.is_lost()
+            && !jobs.iter().any(|job| job.ticket.lease.is_lost())
             && runs::has_lost_around(self.frame.get())
         {
             self.passing = Some(exception.shallow_clone());
         }
     }
 
-    /// Settles the job in hand, because the process ends, or something that is not the handler's threw. The attempt has failed, unless the handler
+    /// Settles the jobs in hand, because the process ends, or something that is not the handler's threw. The attempt has failed, unless the handler
     /// was told to stop.
-    pub(super) fn drop_job_in_hand(&mut self) {
-        if let Some(InHand { queue, held, lease, is_put_back }) = self.in_hand.take() {
+    pub(super) fn drop_jobs_in_hand(&mut self) {
+        for InHand { queue, held, lease, is_put_back } in std::mem::take(&mut self.in_hand) {
             let _ = if is_put_back { queue.put_back(&held) } else { queue.fail(&held, Some(&last_words())).map(drop) };
             lease.settle();
         }

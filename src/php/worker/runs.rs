@@ -82,7 +82,7 @@ pub fn is_called_away(frame: *const zend_execute_data) -> bool {
 
 /// Whether the lease of a job was lost whose handler runs this loop.
 pub fn has_lost_around(frame: *const zend_execute_data) -> bool {
-    RUNS.with_borrow(|all| all.iter().any(|run| run.is_around(frame) && run.handler.lease.is_lost()))
+    RUNS.with_borrow(|all| all.iter().any(|run| run.is_around(frame) && run.handler.has_lost()))
 }
 
 /// The outcome of a loop that has ended. It throws what the handler around it has to hear, or else `passing`, an exception of an inner handler that
@@ -105,33 +105,58 @@ pub fn pass_on<T>(frame: *const zend_execute_data, passing: Option<Zval>, outcom
     }
 }
 
+/// A job that a handler has.
+pub struct Member {
+    job: Zval,
+    lease: Arc<Lease>,
+    /// Listeners have heard that it was cancelled.
+    is_told: Cell<bool>,
+}
+
+impl Member {
+    pub fn new(job: &Zval, lease: &Arc<Lease>) -> Self {
+        Self { job: job.shallow_clone(), lease: Arc::clone(lease), is_told: Cell::new(false) }
+    }
+
+    fn is_to_be_told(&self) -> bool {
+        !self.is_told.get() && self.lease.is_cancelled()
+    }
+}
+
 /// The run of a handler.
 pub struct HandlerRun {
-    job: Zval,
+    /// One job, or a batch.
+    members: Vec<Member>,
     /// The queue object of the loop.
     queue: Zval,
-    lease: Arc<Lease>,
-    /// Listeners, or the handler, are to know when the job is cancelled.
+    /// Listeners, or the handler, are to know when a job is cancelled.
     hears_of_cancel: bool,
     /// A cancelled job is to end the handler.
     pub throws: bool,
-    pub is_told: Cell<bool>,
     started: Instant,
 }
 
 impl HandlerRun {
-    pub fn new(job: &Zval, queue: &Zval, lease: &Arc<Lease>, hears_of_cancel: bool, throws: bool) -> Self {
-        let (job, queue, lease) = (job.shallow_clone(), queue.shallow_clone(), Arc::clone(lease));
-        Self { job, queue, lease, hears_of_cancel, throws, is_told: Cell::new(false), started: Instant::now() }
+    pub fn new(members: Vec<Member>, queue: &Zval, hears_of_cancel: bool, throws: bool) -> Self {
+        Self { members, queue: queue.shallow_clone(), hears_of_cancel, throws, started: Instant::now() }
     }
 
-    /// Listeners hear of it once, in the middle of the handler's code.
+    /// Listeners hear of each cancelled job once, in the middle of the handler's code.
     pub fn tell_of_cancel(&self) -> Outcome<()> {
-        self.is_told.set(true);
-        match inside::<DelayQueue>(&self.queue) {
-            Some(queue) => queue.listeners.emit(Event::Cancelled, Some(&self.job), None, Some(self.started.elapsed())),
-            None => Ok(()),
-        }
+        let Some(queue) = inside::<DelayQueue>(&self.queue) else { return Ok(()) };
+        self.members.iter().filter(|member| member.is_to_be_told()).try_for_each(|member| {
+            member.is_told.set(true);
+            queue.listeners.emit(Event::Cancelled, Some(&member.job), None, Some(self.started.elapsed()))
+        })
+    }
+
+    /// Of each job, whether listeners have heard that it was cancelled.
+    pub fn told(&self) -> Vec<bool> {
+        self.members.iter().map(|member| !self.hears_of_cancel || member.is_told.get()).collect()
+    }
+
+    fn has_lost(&self) -> bool {
+        self.members.iter().any(|member| member.lease.is_lost())
     }
 }
 
@@ -193,7 +218,9 @@ impl Run {
             Word::Limit(Cause::TimedOut) => (&classes::TIMEOUT_EXCEPTION, self.limits.reason(Cause::TimedOut)),
             Word::Limit(Cause::Shutdown) => (&classes::SHUTDOWN_EXCEPTION, self.limits.reason(Cause::Shutdown)),
             Word::Cancelled => {
-                (&classes::CANCELLED_EXCEPTION, format!("job '{}' was cancelled", self.handler.lease.receipt.id))
+                let cancelled = self.handler.members.iter().find(|member| member.lease.is_cancelled());
+                let id = cancelled.map(|member| member.lease.receipt.id.to_string()).unwrap_or_default();
+                (&classes::CANCELLED_EXCEPTION, format!("job '{id}' was cancelled"))
             }
         };
         if passes {
@@ -206,9 +233,8 @@ impl Run {
 
     pub fn is_cancelled(&self, running: *const zend_execute_data) -> bool {
         self.rung.lost.load(Ordering::SeqCst)
-            && !self.handler.is_told.get()
             && self.handler.hears_of_cancel
-            && self.handler.lease.is_cancelled()
+            && self.handler.members.iter().any(Member::is_to_be_told)
             && sys::is_called_from(running, self.frame)
     }
 }

@@ -110,18 +110,19 @@ pub fn last_words() -> Vec<u8> {
 const SETTLE_RETRY: Duration = Duration::from_millis(100);
 
 impl Loop<'_> {
-    pub fn settle(&mut self, job: &HandledJob, verdict: &Verdict) -> Outcome<()> {
+    /// `has_told`: listeners have heard that the job was cancelled, or there are none.
+    pub fn settle(&mut self, job: &HandledJob, verdict: &Verdict, has_told: bool) -> Outcome<()> {
         if let Verdict::Ends(fault) = verdict {
             return Err(*fault);
         }
-        self.in_hand = None;
+        self.in_hand.retain(|in_hand| in_hand.held.receipt != job.held.receipt);
         let inner = job.inner();
         if inner.is_some_and(job::Job::is_settled) {
             return Ok(());
         }
         let lease = &job.ticket.lease;
         if lease.is_lost() {
-            if lease.is_cancelled() && !self.has_told_of_cancel {
+            if lease.is_cancelled() && !has_told {
                 self.emit(Event::Cancelled, Some(&job.object), None)?;
             }
             return self.emit(Event::LeaseLost, Some(&job.object), None);

@@ -36,6 +36,10 @@ pub struct ConsumeOptions {
     pub heartbeat: bool,
     pub throw_on_cancel: bool,
     pub shutdown: Duration,
+    /// The handler gets up to so many jobs at once, in a list; `None`: one, by itself.
+    pub batch: Option<usize>,
+    /// How long a batch waits for more jobs.
+    pub within: Duration,
 }
 
 impl Default for ConsumeOptions {
@@ -52,6 +56,8 @@ impl Default for ConsumeOptions {
             heartbeat: true,
             throw_on_cancel: false,
             shutdown: Duration::ZERO,
+            batch: None,
+            within: Duration::ZERO,
         }
     }
 }
@@ -65,7 +71,7 @@ pub fn has_reached(memory_limit: u64) -> bool {
 /// taken two of them.
 const AFTER_SIGNAL: Duration = Duration::from_secs(2);
 
-/// The job that is being handled, should the loop end before it is settled.
+/// A job that is being handled, should the loop end before it is settled.
 pub struct InHand {
     pub(super) queue: Queue,
     pub(super) held: Held,
@@ -93,12 +99,10 @@ pub struct Loop<'a> {
     pub(super) ending: Option<Instant>,
     /// The orders of operators.
     pub(super) orders: Arc<Orders>,
-    pub(super) in_hand: Option<InHand>,
+    pub(super) in_hand: Vec<InHand>,
     /// For how long the handler ran of the job that is being settled.
     pub(super) ran: Option<Duration>,
     pub(super) rung: Rung,
-    /// Listeners have heard that the job in hand was cancelled, or there are none.
-    pub(super) has_told_of_cancel: bool,
     /// Objects of jobs that are done and not acknowledged yet, for listeners to lost leases.
     pub(super) unacknowledged: HashMap<JobKey, Zval>,
     pub(super) frame: LoopFrame,
@@ -111,7 +115,8 @@ impl<'a> Loop<'a> {
     pub fn new(queue: &'a DelayQueue, object: &'a Zval, handler: Zval, options: ConsumeOptions) -> Self {
         let rung = Rung::default();
         let keeper = Keeper::new(Box::new(Engine::current(Rung::clone(&rung))), options.heartbeat);
-        let mut feed = Feed::new(queue.queue.of_all(&queue.watched()), options.prefetch, keeper);
+        let prefetch = options.batch.unwrap_or(options.prefetch);
+        let mut feed = Feed::new(queue.queue.of_all(&queue.watched()), prefetch, keeper);
         let (signals, orders) = (Signals::install(), Arc::<Orders>::default());
         feed.enlist(Arc::clone(&orders), !options.stop_when_empty);
         Self {
@@ -127,10 +132,9 @@ impl<'a> Loop<'a> {
             process: Generation::current(),
             ending: None,
             orders,
-            in_hand: None,
+            in_hand: Vec::new(),
             ran: None,
             rung,
-            has_told_of_cancel: false,
             unacknowledged: HashMap::new(),
             frame: LoopFrame::enter(),
             passing: None,
