@@ -304,6 +304,7 @@ namespace DelayQueue {
          * @param Duration $shutdownTimeout
          * @param int<1, 500>|null $batch
          * @param Duration $within
+         * @param (callable(JobInterface): ?string)|null $task
          */
         public function consume(
             callable $handler,
@@ -320,6 +321,7 @@ namespace DelayQueue {
             int|float|string|\DateInterval $shutdownTimeout = 0,
             ?int $batch = null,
             int|float|string|\DateInterval $within = 0,
+            ?callable $task = null,
         ): \DelayQueue\StopReason;
 
         /**
@@ -1915,6 +1917,8 @@ namespace {
          *     itself ends as its run does: a return acknowledges all, an exception fails, releases or buries all. Each has its own events.
          *     $timeout is the longest of theirs. It takes the place of $prefetch. Not with $throwOnCancel: a job that was cancelled says it by isLost()
          * @param Duration $within how long a batch that is not full waits for more, at most until a second before the first of its leases ends
+         * @param (callable(\DelayQueue\Job): ?string)|null $task the name by which tasks() counts the run of a job; null: `task` of its payload, and none in
+         *     a queue with keys whose payloads nobody else can read
          */
         public function consume(
             callable $handler,
@@ -1931,6 +1935,7 @@ namespace {
             int|float|string|\DateInterval $shutdownTimeout = 0,
             ?int $batch = null,
             int|float|string|\DateInterval $within = 0,
+            ?callable $task = null,
         ): \DelayQueue\StopReason {}
 
         /**
@@ -1949,10 +1954,11 @@ namespace {
          * their timeout. The loop looks at Enlisted::order() where they do. The list shows the job in hand once it has run for a second.
          *
          * @param string $kind shown in the list
+         * @param (callable(\DelayQueue\Job): ?string)|null $task as of consume()
          *
          * @throws \Error within consume(), in a request of a server, and while this object is on the list
          */
-        public function enlist(string $kind = 'worker'): \DelayQueue\Enlisted {}
+        public function enlist(string $kind = 'worker', ?callable $task = null): \DelayQueue\Enlisted {}
 
         /** Makes consume() return after the current job, and a waiting reserve() return null. */
         public function stop(): void {}
@@ -2330,6 +2336,18 @@ namespace {
          * @throws \DelayQueue\ServerException also where the Redis user may not read the list: see `docs/acl.md`
          */
         public function workers(?string $host = null, ?int $pid = null, ?string $queue = null): array {}
+
+        /**
+         * How often each task has run, under this prefix: every loop of consume(), drain() and enlist() adds what it has counted at its end, and every 12
+         * seconds. A worker that is killed loses what it had not added. The numbers only grow. Names are cut at 100 bytes; what comes after 200 of
+         * them counts as 'others'.
+         *
+         * @return array<array-key, array{runs: int<0, max>, failures: int<0, max>, seconds: float}> by the names of tasks
+         *
+         * @throws \DelayQueue\ConnectionException
+         * @throws \DelayQueue\ServerException also where the Redis user may not read them: see `docs/acl.md`
+         */
+        public function tasks(): array {}
 
         /**
          * Gives an order to the workers that are in the list now: all of them, those of a host, one process (as workers() names them), or those

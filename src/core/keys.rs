@@ -244,6 +244,12 @@ pub fn worker(prefix: &str, id: &str) -> String {
     format!("{prefix}:{{{WORKERS}}}:{id}")
 }
 
+/// The counters of tasks, beside the workers that write them.
+#[must_use]
+pub fn tasks(prefix: &str) -> String {
+    format!("{prefix}:{{{WORKERS}}}:tasks")
+}
+
 #[must_use]
 pub fn workers_slot() -> u16 {
     slot_of(WORKERS.as_bytes())

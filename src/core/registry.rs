@@ -6,6 +6,7 @@
 //! order to one before it.
 
 mod entry;
+mod tasks;
 
 use super::client::{Client, Request};
 use super::error::{Error, Result};
@@ -16,6 +17,7 @@ pub use entry::{Activity, Entry, Headcount, Order, RunningJob, Worker};
 use entry::{orders_in, read, text_of};
 use redis::Value;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+pub use tasks::{TaskCount, TaskCounts, task_name};
 
 /// A worker writes its entry so often.
 pub const WRITTEN_EVERY: Duration = Duration::from_secs(12);

@@ -219,6 +219,19 @@ pub fn first_score(reply: &Value) -> Option<Option<i64>> {
 /// A field of a hash, and its value.
 type Field = (Vec<u8>, Vec<u8>);
 
+/// Fields with their values in the reply to `HGETALL`; `None`: it is another reply.
+#[must_use]
+pub fn fields(reply: Value) -> Option<Vec<Field>> {
+    match reply {
+        Value::Map(pairs) => pairs.into_iter().map(|(field, value)| bytes(field).zip(bytes(value))).collect(),
+        Value::Array(values) => {
+            let mut values = values.into_iter().map(bytes);
+            std::iter::from_fn(|| Some(values.next()?.zip(values.next()?))).collect()
+        }
+        _ => None,
+    }
+}
+
 /// The next cursor, and fields with their values, in the reply to `HSCAN`; `None`: it is another reply.
 #[must_use]
 pub fn scanned(reply: Value) -> Option<(Vec<u8>, Vec<Field>)> {

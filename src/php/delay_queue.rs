@@ -64,6 +64,11 @@ impl Inside for DelayQueue {
 }
 
 impl DelayQueue {
+    /// Whether nobody without its keys can read a payload.
+    pub fn hides_payloads(&self) -> bool {
+        self.options.keyring.as_ref().is_some_and(|keys| !keys.only_signs())
+    }
+
     /// `None` once it has ended.
     pub fn enlistment(&self) -> Option<Rc<Enlistment>> {
         self.enlisted.borrow().upgrade().filter(|enlisted| enlisted.orders().is_some())

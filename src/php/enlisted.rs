@@ -4,6 +4,7 @@ use super::call::Call;
 use super::classes::{self, cases, properties};
 use super::delay_queue::DelayQueue;
 use super::object::{Handlers, Inside, make};
+use super::task::Tasks;
 use super::unwind::{Outcome, throw_error};
 use super::worker::engine::Engine;
 use super::worker::runs;
@@ -11,7 +12,7 @@ use super::worker::signs::Rung;
 use super::{args, convert, sys};
 use crate::core::process::Generation;
 use crate::core::queue::Queue;
-use crate::core::registry::Order;
+use crate::core::registry::{Order, TaskCount};
 use crate::core::worker::keeper::Keeper;
 use crate::core::worker::lease::Ticket;
 use crate::core::worker::listing::Orders;
@@ -46,6 +47,7 @@ pub struct Enlistment {
     keeper: RefCell<Option<Keeper>>,
     /// The lease of the job that the list shows.
     shown: Cell<u64>,
+    tasks: Tasks,
     process: Generation,
 }
 
@@ -66,6 +68,18 @@ impl Enlistment {
         if let (Some(keeper), Some(index)) = (self.keeper.borrow_mut().as_mut(), index) {
             self.shown.set(ticket.lease.receipt.token());
             keeper.begins(&Ticket { queue: index, ..ticket });
+        }
+    }
+
+    /// The name of the job's task.
+    pub fn task_of(&self, job: &Zval) -> Outcome<Option<String>> {
+        self.tasks.of(job)
+    }
+
+    /// A job of this task was settled.
+    pub fn ran(&self, task: String, count: TaskCount) {
+        if let Some(keeper) = self.keeper.borrow().as_ref() {
+            keeper.ran(task, count);
         }
     }
 
@@ -101,12 +115,12 @@ pub fn enlist(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
         return Err(throw_error("This object is on the list of workers already"));
     }
     let queues: Vec<Queue> = this.queue.of_all(&this.watched()).iter().map(Queue::hasty).collect();
-    let orders = Arc::<Orders>::default();
+    let (orders, tasks) = (Arc::<Orders>::default(), Tasks::read(call, 2, this.hides_payloads())?);
     // It watches no run, so that its alarm is never rung.
     let mut keeper = Keeper::new(Box::new(Engine::current(Rung::default())), false);
     keeper.enlist_at_once(&queues, Arc::clone(&orders), kind);
     let (keeper, process) = (RefCell::new(Some(keeper)), Generation::current());
-    let enlistment = Rc::new(Enlistment { orders, queues, keeper, shown: Cell::new(0), process });
+    let enlistment = Rc::new(Enlistment { orders, queues, keeper, shown: Cell::new(0), tasks, process });
     this.enlisted.replace(Rc::downgrade(&enlistment));
     make(Enlisted(enlistment), properties::Enlisted {})
 }

@@ -16,6 +16,7 @@ use crate::core::error::Error;
 use crate::core::job::{Due, Reserved};
 use crate::core::process::Generation;
 use crate::core::queue::{Changes, Finished, Held, Queue, SealedContent};
+use crate::core::registry::TaskCount;
 use crate::core::worker::lease::{Lease, Ticket};
 use ext_php_rs::types::Zval;
 use std::cell::{Cell, RefCell};
@@ -30,6 +31,8 @@ pub struct Job {
     /// How `update()` stores a payload.
     encoding: Encoding,
     settled: Cell<bool>,
+    /// It was settled as one whose run has failed.
+    failed: Cell<bool>,
     /// Shared with the thread that renews it.
     lease: Arc<Lease>,
     /// In the hands of the program, not of a loop.
@@ -40,8 +43,8 @@ pub struct Job {
     offset_ms: Cell<i64>,
     /// A child of this process holds a copy of the object, not the lease.
     process: Generation,
-    /// The loop of the program's own that it is reported to.
-    enlisted: RefCell<Option<Rc<Enlistment>>>,
+    /// The loop of the program's own that it is reported to, and the name of its task there.
+    enlisted: RefCell<Option<(Rc<Enlistment>, Option<String>)>>,
     /// Of a test's job: it takes the calls, and nothing is sent.
     pub recorder: Option<Recorder>,
 }
@@ -98,6 +101,7 @@ fn made(
         held: Rc::new(reserved.held()),
         encoding,
         settled: Cell::new(false),
+        failed: Cell::new(false),
         lease,
         is_given_out: Cell::new(false),
         is_kept_alive: Cell::new(false),
@@ -138,14 +142,16 @@ impl Job {
     }
 
     /// The list of workers shows it as the job of this loop, until it is settled or let go.
-    pub fn report_to(&self, enlisted: Option<&Rc<Enlistment>>) {
-        let Some(enlisted) = enlisted else { return };
+    pub fn report_to(&self, enlisted: &Rc<Enlistment>, task: Option<String>) {
         enlisted.begins(&self.queue, Ticket { queue: 0, lease: Arc::clone(&self.lease), since: self.held.since });
-        self.enlisted.replace(Some(Rc::clone(enlisted)));
+        self.enlisted.replace(Some((Rc::clone(enlisted), task)));
     }
 
     fn report_end(&self) {
-        if let Some(enlisted) = self.enlisted.take() {
+        if let Some((enlisted, task)) = self.enlisted.take() {
+            if let Some(task) = task.filter(|_| self.is_settled()) {
+                enlisted.ran(task, TaskCount::of_run(self.held.ran(), self.has_failed()));
+            }
             enlisted.ends(self.lease.receipt.token());
         }
     }
@@ -186,11 +192,17 @@ impl Job {
         work: impl FnOnce(&Held) -> Result<T, Error>,
     ) -> Outcome<Zval> {
         self.check()?;
-        if !self.is_recorded(call)? {
+        let call = call();
+        self.failed.set(call.failed || call.name == "fail");
+        if !self.is_recorded(|| call)? {
             self.note(work(&self.held))?;
         }
         self.set_settled();
         Ok(convert::null())
+    }
+
+    pub fn has_failed(&self) -> bool {
+        self.failed.get()
     }
 
     /// Whether the job is a test's, whose recorder has taken the call or thrown.

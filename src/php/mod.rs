@@ -43,6 +43,7 @@ mod settings;
 mod stats;
 mod surface;
 mod sys;
+mod task;
 mod testing;
 mod times;
 mod unwind;

@@ -63,8 +63,10 @@ fn fetch(this: &DelayQueue, max: usize, timeout: Option<Duration>) -> Outcome<Ve
         };
         let jobs = deliver(this, &queue, reserved)?;
         if !jobs.is_empty() {
-            for job in jobs.iter().filter_map(inside::<Job>) {
-                job.report_to(enlisted.as_ref());
+            if let Some(enlisted) = &enlisted {
+                for (object, job) in jobs.iter().filter_map(|object| Some((object, inside::<Job>(object)?))) {
+                    job.report_to(enlisted, enlisted.task_of(object)?);
+                }
             }
             return Ok(jobs);
         }

@@ -39,6 +39,18 @@ fn entry(worker: &Worker) -> Zval {
     ])
 }
 
+pub fn tasks(this: &DelayQueue) -> Outcome<Zval> {
+    let tasks = Registry::of(this.queue.first()).tasks()?;
+    Ok(convert::map(tasks.iter().map(|(name, count)| {
+        let count = convert::map([
+            ("runs", convert::int(count.runs)),
+            ("failures", convert::int(count.failures)),
+            ("seconds", convert::float(count.ran_us as f64 / 1e6)),
+        ]);
+        (name, count)
+    })))
+}
+
 pub fn tell_workers(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let order = match call.required(1, args::case)? {
         cases::WorkerOrder::Stop => Order::Stop,

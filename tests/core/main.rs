@@ -72,6 +72,7 @@ mod sentinel;
 mod stats;
 mod storms;
 mod table;
+mod tasks;
 mod tls;
 mod tls_everywhere;
 mod too_large;

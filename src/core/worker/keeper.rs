@@ -13,6 +13,7 @@ use super::renewals::Renewals;
 use super::watch::{Limits, Watch};
 use crate::core::process::start_thread;
 use crate::core::queue::{Held, Queue};
+use crate::core::registry::TaskCount;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -91,6 +92,11 @@ impl Keeper {
     pub fn begins(&mut self, ticket: &Ticket) {
         self.is_running = true;
         self.listing.begins(ticket);
+    }
+
+    /// A handler has run for a job of this task: the counters of tasks get it with the next writing of the entry.
+    pub fn ran(&self, task: String, count: TaskCount) {
+        self.listing.ran(task, count);
     }
 
     /// The handler has ended, and its job is settled. Says nothing new of one that is done.

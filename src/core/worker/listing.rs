@@ -8,7 +8,9 @@ use crate::core::clock::within;
 use crate::core::connection::random_name;
 use crate::core::error::Result;
 use crate::core::queue::Queue;
-use crate::core::registry::{Activity, Entry, INDEXED_EVERY, Order, PATIENCE, Registry, WRITTEN_EVERY};
+use crate::core::registry::{
+    Activity, Entry, INDEXED_EVERY, Order, PATIENCE, Registry, TaskCount, TaskCounts, WRITTEN_EVERY,
+};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard};
@@ -109,6 +111,8 @@ struct Listed {
     is_writing: bool,
     /// It may be in the list.
     was_written: bool,
+    /// What has run since the last writing.
+    tasks: TaskCounts,
 }
 
 /// An entry that the keeper is to write.
@@ -117,6 +121,7 @@ struct Writing {
     id: String,
     entry: Entry,
     must_index: bool,
+    tasks: TaskCounts,
 }
 
 impl Listed {
@@ -143,6 +148,7 @@ impl Listed {
             index_at: now,
             is_writing: false,
             was_written: false,
+            tasks: TaskCounts::new(),
         })
     }
 
@@ -185,7 +191,13 @@ impl Listed {
             id: self.id.clone(),
             entry: Entry { kind: self.kind.clone(), activity, queues: self.names.clone(), job, up },
             must_index: self.index_at <= now,
+            tasks: std::mem::take(&mut self.tasks),
         }
+    }
+
+    /// A handler has run, for a job of this task.
+    fn ran(&mut self, task: String, count: TaskCount) {
+        self.tasks.entry(task).or_default().add(count);
     }
 
     fn written(&mut self, writing: &Writing, answer: Result<Option<Vec<Order>>>) {
@@ -235,6 +247,15 @@ impl Listing {
         self.entry.change(|entry| entry.as_mut()?.has_ended());
     }
 
+    /// A handler has run, for a job of this task.
+    pub fn ran(&self, task: String, count: TaskCount) {
+        if let Some(mut entry) = self.entry.lock()
+            && let Some(listed) = entry.as_mut()
+        {
+            listed.ran(task, count);
+        }
+    }
+
     /// Takes the loop off the list. The thread may be writing the entry: waits for it until the deadline.
     pub fn sign_off(&self, deadline: Instant) {
         if let Some(mut entry) = self.entry.lock()
@@ -244,8 +265,13 @@ impl Listing {
         }
         let is_writing = |entry: &Option<Listed>| entry.as_ref().is_some_and(|listed| listed.is_writing);
         let entry = self.entry.lock_once_sent(deadline, is_writing).and_then(|mut entry| entry.take());
-        if let Some(listed) = entry.filter(|listed| listed.was_written) {
-            let _ = Registry::of(&listed.queue).remove(&listed.id);
+        let Some(listed) = entry else { return };
+        let registry = Registry::of(&listed.queue);
+        if !listed.tasks.is_empty() {
+            let _ = registry.count_tasks(&listed.tasks);
+        }
+        if listed.was_written {
+            let _ = registry.remove(&listed.id);
         }
     }
 }
@@ -260,12 +286,18 @@ impl Duty for Listing {
     fn run(&self) {
         let begin = |mut entry: MutexGuard<'_, Option<Listed>>| Some(entry.as_mut()?.begin(Instant::now()));
         let Some(writing) = self.entry.lock().and_then(begin) else { return };
-        let Writing { registry, id, entry, must_index } = &writing;
-        let answer = within(self.renewals.until_next().min(PATIENCE), || registry.write(id, entry, *must_index));
+        let Writing { registry, id, entry, must_index, tasks } = &writing;
+        let time = || self.renewals.until_next().min(PATIENCE);
+        let answer = within(time(), || registry.write(id, entry, *must_index));
+        let is_counted = tasks.is_empty()
+            || within(time(), || registry.count_tasks(tasks)).map_or_else(|error| error.is_ambiguous(), |()| true);
         if let Some(mut entry) = self.entry.lock()
             && let Some(listed) = entry.as_mut()
         {
             listed.written(&writing, answer);
+            if !is_counted {
+                writing.tasks.into_iter().for_each(|(task, count)| listed.ran(task, count));
+            }
         }
         self.entry.has_sent();
     }

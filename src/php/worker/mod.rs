@@ -19,6 +19,7 @@ use super::handler::handler;
 use super::origin::Origin;
 use super::{args, callbacks, convert, times};
 use crate::php::classes;
+use crate::php::task::Tasks;
 use crate::php::unwind::Outcome;
 use ext_php_rs::types::Zval;
 use state::{ConsumeOptions, Loop};
@@ -51,7 +52,8 @@ pub fn consume(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
         // It would end the run of the others.
         return Err(Origin::Argument(11).value_error("must be false when argument #13 ($batch) is given"));
     }
-    let ended = Loop::new(this, &object, handler, options).run()?;
+    let tasks = Tasks::read(call, 15, this.hides_payloads())?;
+    let ended = Loop::new(this, &object, handler, options, tasks).run()?;
     Ok(classes::case_object(ended.stop))
 }
 
@@ -60,7 +62,8 @@ pub fn drain(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     let handler = call.required(1, |value, origin| handler(value, origin, &object, false))?;
     let max_jobs = call.optional(2, args::at_least(0))?.unwrap_or(0);
     let options = ConsumeOptions { max_jobs, stop_when_empty: true, ..ConsumeOptions::default() };
-    Ok(convert::int(Loop::new(this, &object, handler, options).run()?.jobs))
+    let tasks = if this.hides_payloads() { Tasks::Hidden } else { Tasks::OfPayload };
+    Ok(convert::int(Loop::new(this, &object, handler, options, tasks).run()?.jobs))
 }
 
 pub fn on(this: &DelayQueue, call: &Call) -> Outcome<Zval> {

@@ -8,7 +8,7 @@ use super::state::{InHand, Loop, has_reached};
 use super::surroundings::Changes;
 use crate::core::clock;
 use crate::core::queue::{Flow, LONGEST_ALONE, Queue, check_ready, is_alone, rest};
-use crate::core::registry::Order;
+use crate::core::registry::{Order, TaskCount};
 use crate::core::worker::alarm::Cause;
 use crate::core::worker::feed::Fetched;
 use crate::core::worker::lease::Delivery;
@@ -278,17 +278,29 @@ impl Loop<'_> {
             in_hand.is_put_back = cause == Some(Cause::Shutdown) || is_called_away;
         }
         let verdict = Verdict::of(ending, cause, timeout, is_called_away);
-        let mut settled = Ok(());
+        let mut settled = self.count(&jobs, &verdict);
         for (job, has_told) in jobs.iter().zip(told) {
-            settled = self.settle(job, &verdict, has_told);
             if settled.is_err() {
                 break;
             }
+            settled = self.settle(job, &verdict, has_told);
         }
         self.feed.keeper().has_ended();
         settled?;
         self.ran = None;
         discard((jobs, verdict))
+    }
+
+    /// Counts the run by the tasks of its jobs, each of which has an equal part of its time.
+    fn count(&mut self, jobs: &[HandledJob], verdict: &Verdict) -> Outcome<()> {
+        let time = self.ran.unwrap_or_default() / u32::try_from(jobs.len()).unwrap_or(1).max(1);
+        for job in jobs {
+            if let Some(task) = self.tasks.of(&job.object)? {
+                let has_failed = job.failed_by(verdict);
+                self.feed.keeper().ran(task, TaskCount::of_run(time, has_failed));
+            }
+        }
+        Ok(())
     }
 
     /// The second: which of its limits has ended it. The third: of each job, whether listeners have heard that it was cancelled, or there are none.

@@ -40,6 +40,14 @@ impl HandledJob {
     fn inner(&self) -> Option<&job::Job> {
         inside::<job::Job>(&self.object)
     }
+
+    /// Whether its run has failed: the handler has said so, or has ended so with the job in hand.
+    pub fn failed_by(&self, verdict: &Verdict) -> bool {
+        match self.inner() {
+            Some(job) if job.is_settled() => job.has_failed(),
+            _ => matches!(verdict, Verdict::Fail(..) | Verdict::TimedOut(..) | Verdict::Ends(_)),
+        }
+    }
 }
 
 /// The meaning of the handler's end.

@@ -16,6 +16,7 @@ use crate::php::delay_queue::DelayQueue;
 use crate::php::interrupts::PhpInterrupts;
 use crate::php::origin::active_function;
 use crate::php::sys;
+use crate::php::task::Tasks;
 use crate::php::unwind::{Outcome, throw_error};
 use ext_php_rs::types::Zval;
 use std::collections::HashMap;
@@ -86,6 +87,7 @@ pub struct Loop<'a> {
     pub(super) object: &'a Zval,
     pub(super) handler: Zval,
     pub(super) options: ConsumeOptions,
+    pub(super) tasks: Tasks,
     pub(super) feed: Feed,
     pub(super) started: Instant,
     pub(super) jobs: u64,
@@ -112,7 +114,7 @@ pub struct Loop<'a> {
 }
 
 impl<'a> Loop<'a> {
-    pub fn new(queue: &'a DelayQueue, object: &'a Zval, handler: Zval, options: ConsumeOptions) -> Self {
+    pub fn new(queue: &'a DelayQueue, object: &'a Zval, handler: Zval, options: ConsumeOptions, tasks: Tasks) -> Self {
         let rung = Rung::default();
         let keeper = Keeper::new(Box::new(Engine::current(Rung::clone(&rung))), options.heartbeat);
         let prefetch = options.batch.unwrap_or(options.prefetch);
@@ -125,6 +127,7 @@ impl<'a> Loop<'a> {
             handler,
             feed,
             options,
+            tasks,
             started: Instant::now(),
             jobs: 0,
             is_ready: !queue.listeners.has(Event::WorkerReady),
