@@ -5,14 +5,15 @@ mod answer;
 mod commands;
 mod engine;
 mod hashes;
+mod keys;
 mod lua;
 mod mailbox;
-#[cfg(debug_assertions)]
+#[cfg_attr(debug_assertions, path = "../../../examples/serve_memory/commands.rs")]
 mod served;
 mod sorted;
 mod store;
 mod structs;
-mod tree;
+mod values;
 mod zset;
 
 use super::pool;
@@ -160,16 +161,11 @@ fn now_us() -> i64 {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        match self.store.try_lock() {
-            Ok(engine) => engine.with(|state| state.leave(&self.mailbox)),
-            Err(TryLockError::Poisoned(_)) => None,
-            // Another thread of the parent had it when this child was forked.
-            Err(TryLockError::WouldBlock) if !self.owner.is_current() => None,
-            Err(TryLockError::WouldBlock) => {
-                let engine = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-                engine.with(|state| state.leave(&self.mailbox))
-            }
-        };
+        // Another thread of the parent may have had the store when this process was forked.
+        if self.owner.is_current() {
+            let engine = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+            engine.with(|state| state.leave(&self.mailbox));
+        }
     }
 }
 

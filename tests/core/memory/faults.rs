@@ -12,7 +12,7 @@ pub fn queue_in(dsn: &str, name: &str) -> Queue {
     Queue::new(config(Dsn::parse(dsn).unwrap(), name))
 }
 
-fn raw(dsn: &str) -> Raw {
+pub fn raw(dsn: &str) -> Raw {
     Raw::open(&Dsn::parse(dsn).unwrap())
 }
 
