@@ -86,11 +86,8 @@ impl Scripts {
         let run = || {
             let globals = self.lua.globals();
             for (name, values) in [("KEYS", keys), ("ARGV", args)] {
-                let table = self.lua.create_table_with_capacity(values.len(), 0)?;
-                for value in values {
-                    table.raw_push(self.lua.create_string(value)?)?;
-                }
-                globals.raw_set(name, table)?;
+                let values = values.iter().map(|value| self.lua.create_string(value)).collect::<Result<Vec<_>>>()?;
+                globals.raw_set(name, self.lua.create_sequence_from(values)?)?;
             }
             to_answer(&within(&self.lua, MOST_BYTES, || function.call(()))?, 0)
         };

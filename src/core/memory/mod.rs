@@ -22,7 +22,6 @@ use super::resp::{self, Bounds, Malformed};
 use answer::Answer;
 use engine::{Engine, State};
 use mailbox::Mailbox;
-use redis::Value;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -183,7 +182,6 @@ impl Write for Stream {
             rest = &[];
             None
         }) {
-            let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
             self.mailbox.answer(&self.run(&words));
             rest = rest.get(length..).unwrap_or_default();
         }
@@ -207,14 +205,12 @@ impl AsRawFd for Stream {
     }
 }
 
-type Words = Vec<Vec<u8>>;
+type Words<'a> = Vec<&'a [u8]>;
 
 /// The command at the start of `bytes`, and how long it is; `None` while more bytes are needed.
-fn read_command(bytes: &[u8]) -> Result<Option<(Words, usize)>, Malformed> {
+fn read_command(bytes: &[u8]) -> Result<Option<(Words<'_>, usize)>, Malformed> {
     let Some(length) = resp::frame_length(bytes, Bounds { values: 1 << 24, ..Bounds::RECORDS })? else {
         return Ok(None);
     };
-    let Value::Array(words) = resp::parse(bytes.get(..length).unwrap_or_default())? else { return Err(Malformed) };
-    let text = |word| if let Value::BulkString(text) = word { Ok(text) } else { Err(Malformed) };
-    Ok(Some((words.into_iter().map(text).collect::<Result<_, _>>()?, length)))
+    Ok(Some((resp::words(bytes.get(..length).unwrap_or_default())?, length)))
 }

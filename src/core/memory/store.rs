@@ -15,7 +15,7 @@ pub struct Hash {
 pub type Pair<'a> = (&'a [u8], &'a [u8]);
 
 /// What a field takes beside its name and its value.
-const FIELD: usize = 64;
+const FIELD: usize = 96;
 
 impl Hash {
     pub fn len(&self) -> usize {

@@ -24,19 +24,12 @@ pub fn to_lua(lua: &Lua, answer: Answer) -> Result<Value> {
         Answer::Status(word) => reply(lua, "ok", &lua.create_string(word.as_bytes())?)?,
         Answer::Error(why) => reply(lua, "err", &lua.create_string(why)?)?,
         Answer::List(answers) | Answer::Push(answers) => {
-            let table = lua.create_table_with_capacity(answers.len(), 0)?;
-            for answer in answers {
-                table.raw_push(to_lua(lua, answer)?)?;
-            }
-            Value::Table(table)
+            let values = answers.into_iter().map(|answer| to_lua(lua, answer)).collect::<Result<Vec<_>>>()?;
+            Value::Table(lua.create_sequence_from(values)?)
         }
         Answer::Map(pairs) | Answer::Scored(pairs) => {
-            let table = lua.create_table_with_capacity(2 * pairs.len(), 0)?;
-            for (name, value) in pairs {
-                table.raw_push(lua.create_string(name)?)?;
-                table.raw_push(to_lua(lua, value)?)?;
-            }
-            Value::Table(table)
+            let flat = pairs.into_iter().flat_map(|(name, value)| [Answer::Text(name), value]);
+            to_lua(lua, Answer::List(flat.collect()))?
         }
     })
 }
