@@ -4,9 +4,11 @@ use super::answer::{Answer, score_text};
 use super::commands::{self, Outcome, Refusal};
 use super::engine::State;
 use super::structs;
-use super::values::{reply, to_answer, to_lua};
+use super::values::{Word, reply, to_answer};
 use mlua::state::{GcIncParams, GcMode};
-use mlua::{AppDataRefMut, HookTriggers, Lua, LuaOptions, LuaString, MultiValue, Result, StdLib, Value, VmState};
+use mlua::{
+    AppDataRefMut, HookTriggers, IntoLua, Lua, LuaOptions, LuaString, MultiValue, Result, StdLib, Value, VmState,
+};
 use rustc_hash::FxHashMap;
 use std::time::Duration;
 
@@ -86,8 +88,7 @@ impl Scripts {
         let run = || {
             let globals = self.lua.globals();
             for (name, values) in [("KEYS", keys), ("ARGV", args)] {
-                let values = values.iter().map(|value| self.lua.create_string(value)).collect::<Result<Vec<_>>>()?;
-                globals.raw_set(name, self.lua.create_sequence_from(values)?)?;
+                globals.raw_set(name, self.lua.create_sequence_from(values.iter().map(|value| Word(value)))?)?;
             }
             to_answer(&within(&self.lua, MOST_BYTES, || function.call(()))?, 0)
         };
@@ -144,7 +145,7 @@ fn reason(error: &mlua::Error, sha: &str) -> String {
 fn call(lua: &Lua, args: &MultiValue, raises: bool) -> Result<Value> {
     within(lua, 0, || match commanded(lua, args)? {
         Answer::Error(why) if raises => Err(mlua::Error::external(Refused { why, line: line(lua, 1) })),
-        answer => to_lua(lua, answer),
+        answer => answer.into_lua(lua),
     })
 }
 
@@ -152,16 +153,16 @@ fn commanded(lua: &Lua, args: &MultiValue) -> Result<Answer> {
     if args.is_empty() {
         return Ok(Answer::Error("ERR Please specify at least one argument for this redis lib call".into()));
     }
-    enum Word {
+    enum Given {
         Text(mlua::BorrowedBytes),
         Number(String),
     }
     let mut owned = Vec::with_capacity(args.len());
     for value in args {
         owned.push(match value {
-            Value::String(text) => Word::Text(text.as_bytes()),
-            Value::Integer(number) => Word::Number(itoa::Buffer::new().format(*number).to_owned()),
-            Value::Number(number) => Word::Number(score_text(*number)),
+            Value::String(text) => Given::Text(text.as_bytes()),
+            Value::Integer(number) => Given::Number(itoa::Buffer::new().format(*number).to_owned()),
+            Value::Number(number) => Given::Number(score_text(*number)),
             _ => {
                 let why = "ERR Lua redis lib command arguments must be strings or integers";
                 return Ok(Answer::Error(why.into()));
@@ -171,8 +172,8 @@ fn commanded(lua: &Lua, args: &MultiValue) -> Result<Answer> {
     let words: Vec<&[u8]> = owned
         .iter()
         .map(|word| match word {
-            Word::Text(text) => &**text,
-            Word::Number(text) => text.as_bytes(),
+            Given::Text(text) => &**text,
+            Given::Number(text) => text.as_bytes(),
         })
         .collect();
     match lua.try_app_data_mut::<State>() {

@@ -1,7 +1,7 @@
 //! What commands answer, as values of Lua in RESP2; and what scripts return, as answers.
 
 use super::answer::{Answer, score_text};
-use mlua::{Lua, LuaString, Result, Value};
+use mlua::{IntoLua, Lua, LuaString, Result, Value};
 
 /// Lists in lists that a script answers.
 const DEEPEST: usize = 100;
@@ -13,25 +13,33 @@ pub fn reply(lua: &Lua, kind: &str, text: &LuaString) -> Result<Value> {
     Ok(Value::Table(table))
 }
 
-/// As scripts see it.
-pub fn to_lua(lua: &Lua, answer: Answer) -> Result<Value> {
-    Ok(match answer {
-        #[expect(clippy::cast_precision_loss, reason = "a number of Lua 5.1 is a double")]
-        Answer::Int(number) => Value::Number(number as f64),
-        Answer::Text(bytes) => Value::String(lua.create_string(bytes)?),
-        Answer::Double(number) => Value::String(lua.create_string(score_text(number))?),
-        Answer::Nil => Value::Boolean(false),
-        Answer::Status(word) => reply(lua, "ok", &lua.create_string(word.as_bytes())?)?,
-        Answer::Error(why) => reply(lua, "err", &lua.create_string(why)?)?,
-        Answer::List(answers) | Answer::Push(answers) => {
-            let values = answers.into_iter().map(|answer| to_lua(lua, answer)).collect::<Result<Vec<_>>>()?;
-            Value::Table(lua.create_sequence_from(values)?)
-        }
-        Answer::Map(pairs) | Answer::Scored(pairs) => {
-            let flat = pairs.into_iter().flat_map(|(name, value)| [Answer::Text(name), value]);
-            to_lua(lua, Answer::List(flat.collect()))?
-        }
-    })
+/// As scripts see it. Lists are made value by value: Lua holds no more than 8,000 that are not in a table yet.
+impl IntoLua for Answer {
+    fn into_lua(self, lua: &Lua) -> Result<Value> {
+        Ok(match self {
+            #[expect(clippy::cast_precision_loss, reason = "a number of Lua 5.1 is a double")]
+            Self::Int(number) => Value::Number(number as f64),
+            Self::Text(bytes) => Value::String(lua.create_string(bytes)?),
+            Self::Double(number) => Value::String(lua.create_string(score_text(number))?),
+            Self::Nil => Value::Boolean(false),
+            Self::Status(word) => reply(lua, "ok", &lua.create_string(word.as_bytes())?)?,
+            Self::Error(why) => reply(lua, "err", &lua.create_string(why)?)?,
+            Self::List(answers) | Self::Push(answers) => Value::Table(lua.create_sequence_from(answers)?),
+            Self::Map(pairs) | Self::Scored(pairs) => {
+                let flat = pairs.into_iter().flat_map(|(name, value)| [Self::Text(name), value]);
+                Value::Table(lua.create_sequence_from(flat)?)
+            }
+        })
+    }
+}
+
+/// A key or an argument of a script.
+pub struct Word<'a>(pub &'a [u8]);
+
+impl IntoLua for Word<'_> {
+    fn into_lua(self, lua: &Lua) -> Result<Value> {
+        lua.create_string(self.0).map(Value::String)
+    }
 }
 
 /// What a script returns.

@@ -49,6 +49,18 @@ fn a_large_sorted_set_answers_as_that_of_redis_while_it_grows_and_shrinks() {
 }
 
 #[test]
+fn a_script_is_given_as_many_values_as_by_redis() {
+    let server = Server::start(&[]);
+    let script = "for n = 1, 20000 do redis.call('ZADD', KEYS[1], n, n) end \
+        return {#ARGV, #redis.call('ZRANGE', KEYS[1], 0, -1), #redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')}";
+    let mut command = vec!["EVAL", script, "1", "z"];
+    command.extend(["x"; 10_000]);
+    let (wanted, found) = (server.raw().run(&command), raw("memory://given").run(&command));
+    assert_eq!(format!("{wanted:?}"), "array([int(10000), int(20000), int(40000)])");
+    assert_eq!(found, wanted);
+}
+
+#[test]
 fn a_look_through_a_hash_meets_each_field_that_is_there_all_the_time() {
     let mut memory = raw("memory://scanned");
     for n in 0..MANY {
