@@ -5,7 +5,6 @@ use super::commands::{self, Outcome, Refusal};
 use super::engine::State;
 use super::structs;
 use super::values::{Word, reply, to_answer};
-use mlua::state::{GcIncParams, GcMode};
 use mlua::{
     AppDataRefMut, HookTriggers, IntoLua, Lua, LuaOptions, LuaString, MultiValue, Result, StdLib, Value, VmState,
 };
@@ -14,8 +13,6 @@ use std::time::Duration;
 
 /// As much memory as a script may take.
 const MOST_BYTES: usize = 256 << 20;
-/// Lua clears up when it has taken so many times, in percent, what it needs: most of that are the scripts, which stay.
-const PAUSE: i32 = 400;
 /// A script that runs for longer is ended.
 const LONGEST: Duration = Duration::from_secs(5);
 /// It is looked for that after so many instructions.
@@ -38,7 +35,6 @@ impl Scripts {
     pub fn new(state: State) -> Result<Self> {
         let options = LuaOptions::new().catch_rust_panics(false);
         let lua = Lua::new_with(StdLib::TABLE | StdLib::STRING | StdLib::MATH, options)?;
-        lua.gc_set_mode(GcMode::Incremental(GcIncParams::default().pause(PAUSE)));
         lua.set_app_data(state);
         let library = lua.create_table()?;
         library.set("call", lua.create_function(|lua, args| call(lua, &args, true))?)?;
@@ -86,6 +82,10 @@ impl Scripts {
             return Answer::Error("NOSCRIPT No matching script. Please use EVAL.".into());
         };
         let run = || {
+            // Lua 5.1 does not clear up where memory is short.
+            if self.lua.used_memory() > MOST_BYTES / 2 {
+                self.lua.gc_collect()?;
+            }
             let globals = self.lua.globals();
             for (name, values) in [("KEYS", keys), ("ARGV", args)] {
                 globals.raw_set(name, self.lua.create_sequence_from(values.iter().map(|value| Word(value)))?)?;
