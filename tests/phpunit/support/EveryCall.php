@@ -352,7 +352,7 @@ final class EveryCall
         ];
     }
 
-    /** Writes the entry of a worker that runs a job and has not heard an order yet; nobody but the extension writes into memory. */
+    /** Writes the entry of a worker that runs a job and has not heard an order yet. Memory has none: it cannot be written. */
     private function enlist(): void
     {
         if (str_starts_with($this->dsn, 'memory:')) {
