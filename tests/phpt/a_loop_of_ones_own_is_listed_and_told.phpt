@@ -5,6 +5,7 @@ enlist(): a loop around reserve() is in workers(), and hears the orders of opera
 require __DIR__ . '/helpers.inc';
 use DelayQueue\WorkerOrder;
 $queue = queue();
+$queue->purge();
 $workers = fn() => array_values(array_filter($queue->workers(), fn($worker) => $worker['pid'] === getmypid()));
 function until(callable $isTrue): void { for ($end = microtime(true) + 60; !$isTrue(); usleep(20_000)) microtime(true) < $end || exit('not in time'); }
 $enlisted = $queue->enlist('mine');
@@ -41,3 +42,19 @@ var_dump($workers());
 caught(fn() => clone $enlisted);
 ?>
 --EXPECT--
+["mine","idle",true,null,null]
+["working","a"]
+Pause in time
+[null,true,[],null]
+b null
+[null,null,[]] Stop
+Error: This object is on the list of workers already
+array(0) {
+}
+Error: DelayQueue::enlist() must not be called within consume(), whose loop is on the list
+NULL
+array(0) {
+}
+array(0) {
+}
+Error: Trying to clone an uncloneable object of class DelayQueue\Enlisted

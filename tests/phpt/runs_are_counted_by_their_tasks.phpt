@@ -64,3 +64,18 @@ $many = array_filter($tasks, fn($name) => str_starts_with($name, 'many'), ARRAY_
 var_dump(count($tasks), isset($tasks['others']), array_sum(array_column($many, 'runs')) + $tasks['others']['runs']);
 ?>
 --EXPECT--
+[]
+{"close":[1,1,true],"mail":[2,0,true]}
+{"close":[2,1,true],"mail":[5,1,true]}
+-- named
+DelayQueue::consume(): The name of a task could not be found: UnhandledMatchError: Unhandled match case 'throws'
+{"close":[2,1,true],"long?\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc":[1,0,true],"mail":[5,1,true]}
+-- a loop of one's own
+{"3":"own x","4":"own y"}
+-- sealed
+{"5":"secret1"}
+["secret1","secret2"]
+-- many
+int(201)
+bool(true)
+int(600)
