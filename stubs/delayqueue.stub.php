@@ -155,7 +155,6 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::sibling()
          *
-         * @param non-empty-string $queue
          * @param Options $options
          */
         public function sibling(string $queue, #[\SensitiveParameter] array $options = []): static;
@@ -188,8 +187,6 @@ namespace DelayQueue {
          * @see \DelayQueue::tryPush()
          *
          * @param JobArray|NewJob $job
-         *
-         * @return non-empty-string|null
          */
         public function tryPush(\DelayQueue\NewJob|array $job): ?string;
 
@@ -219,9 +216,6 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::receipts()
          *
-         * @param Duration $olderThan
-         * @param positive-int $limit
-         *
          * @return list<non-empty-string>
          */
         public function receipts(int|float|string|\DateInterval $olderThan = 0, string $prefix = '', int $limit = 1000): array;
@@ -233,17 +227,12 @@ namespace DelayQueue {
          */
         public function takenIds(): array;
 
-        /**
-         * @see \DelayQueue::forgetReceipts()
-         *
-         * @return int<0, max>
-         */
+        /** @see \DelayQueue::forgetReceipts() */
         public function forgetReceipts(string ...$names): int;
 
         /**
          * @see \DelayQueue::producer()
          *
-         * @param non-empty-string $member
          * @param array<array-key, mixed> $message
          *
          * @return true
@@ -252,8 +241,6 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::consumer()
-         *
-         * @param positive-int $limit
          *
          * @return list<mixed>
          */
@@ -272,8 +259,6 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::reserveMany()
          *
-         * @param positive-int $max
-         *
          * @return list<JobInterface>
          */
         public function reserveMany(int $max, int|float|null $timeout = 0): array;
@@ -284,26 +269,13 @@ namespace DelayQueue {
         /** @see \DelayQueue::wait() */
         public function wait(int|float|null $timeout = null): bool;
 
-        /**
-         * @see \DelayQueue::ackMany()
-         *
-         * @return int<0, max>
-         */
+        /** @see \DelayQueue::ackMany() */
         public function ackMany(\DelayQueue\JobInterface ...$jobs): int;
 
         /**
          * @see \DelayQueue::consume()
          *
          * @param (callable(JobInterface, static): mixed)|(callable(list<JobInterface>, static): mixed) $handler
-         * @param int<0, max> $maxJobs
-         * @param Duration $maxTime
-         * @param int<0, max>|non-empty-string $memoryLimit
-         * @param int<1, 500> $prefetch
-         * @param Duration $timeout
-         * @param Duration $graceTimeout
-         * @param Duration $shutdownTimeout
-         * @param int<1, 500>|null $batch
-         * @param Duration $within
          * @param (callable(JobInterface): ?string)|null $task
          */
         public function consume(
@@ -328,9 +300,6 @@ namespace DelayQueue {
          * @see \DelayQueue::drain()
          *
          * @param callable(JobInterface, static): mixed $handler
-         * @param int<0, max> $limit
-         *
-         * @return int<0, max>
          */
         public function drain(callable $handler, int $limit = 0): int;
 
@@ -349,25 +318,16 @@ namespace DelayQueue {
         /** @see \DelayQueue::peek() */
         public function peek(string $id): ?\DelayQueue\JobInfo;
 
-        /**
-         * @see \DelayQueue::cancel()
-         *
-         * @return int<0, max>
-         */
+        /** @see \DelayQueue::cancel() */
         public function cancel(string ...$ids): int;
 
-        /**
-         * @see \DelayQueue::reschedule()
-         *
-         * @param Duration|\DateTimeInterface $delay
-         */
+        /** @see \DelayQueue::reschedule() */
         public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay, bool $held = false): bool;
 
         /**
          * @see \DelayQueue::update()
          *
          * @param array<array-key, string|null>|null $headers
-         * @param Duration|\DateTimeInterface|null $delay
          */
         public function update(
             string $id,
@@ -392,10 +352,6 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::list()
          *
-         * @param int<0, max> $offset
-         * @param positive-int $limit
-         * @param non-empty-string|null $group
-         *
          * @return list<JobInfo>
          */
         public function list(
@@ -406,11 +362,7 @@ namespace DelayQueue {
             ?string $group = null,
         ): array;
 
-        /**
-         * @see \DelayQueue::count()
-         *
-         * @return int<0, max>
-         */
+        /** @see \DelayQueue::count() */
         public function count(?\DelayQueue\State $state = null): int;
 
         /**
@@ -420,59 +372,25 @@ namespace DelayQueue {
          */
         public function countDue(\DateTimeInterface ...$until): array;
 
-        /**
-         * @see \DelayQueue::kick()
-         *
-         * @param positive-int|null $max
-         *
-         * @return int<0, max>
-         */
+        /** @see \DelayQueue::kick() */
         public function kick(?int $max = null, bool $resetAttempts = true): int;
 
-        /**
-         * @see \DelayQueue::pause()
-         *
-         * @param Duration|null $for
-         * @param non-empty-string|null $group
-         */
+        /** @see \DelayQueue::pause() */
         public function pause(int|float|string|\DateInterval|null $for = null, ?string $group = null): void;
 
-        /**
-         * @see \DelayQueue::resume()
-         *
-         * @param non-empty-string|null $group
-         */
+        /** @see \DelayQueue::resume() */
         public function resume(?string $group = null): void;
 
-        /**
-         * @see \DelayQueue::isPaused()
-         *
-         * @param non-empty-string|null $group
-         */
+        /** @see \DelayQueue::isPaused() */
         public function isPaused(?string $group = null): bool;
 
-        /**
-         * @see \DelayQueue::rateLimit()
-         *
-         * @param Duration $for
-         * @param non-empty-string|null $group
-         */
+        /** @see \DelayQueue::rateLimit() */
         public function rateLimit(int|float|string|\DateInterval $for, ?string $group = null): void;
 
-        /**
-         * @see \DelayQueue::limitGroups()
-         *
-         * @param non-empty-string|null $group
-         */
+        /** @see \DelayQueue::limitGroups() */
         public function limitGroups(?string $group = null, ?\DelayQueue\GroupLimits $limits = null): void;
 
-        /**
-         * @see \DelayQueue::limitQueue()
-         *
-         * @param int<1, 4294967295>|null $concurrency
-         * @param non-empty-string|null $rate
-         * @param int<1, 4294967295>|null $burst
-         */
+        /** @see \DelayQueue::limitQueue() */
         public function limitQueue(?int $concurrency = null, ?string $rate = null, ?int $burst = null): void;
 
         /**
@@ -485,33 +403,17 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::groups()
          *
-         * @param positive-int $limit
-         *
          * @return list<non-empty-string>
          */
         public function groups(int $limit = 100, string $after = ''): array;
 
-        /**
-         * @see \DelayQueue::groupStats()
-         *
-         * @param non-empty-string $group
-         */
+        /** @see \DelayQueue::groupStats() */
         public function groupStats(string $group): \DelayQueue\GroupStats;
 
-        /**
-         * @see \DelayQueue::cancelGroup()
-         *
-         * @param non-empty-string $group
-         *
-         * @return int<0, max>
-         */
+        /** @see \DelayQueue::cancelGroup() */
         public function cancelGroup(string $group, bool $reserved = false): int;
 
-        /**
-         * @see \DelayQueue::purge()
-         *
-         * @return int<0, max>
-         */
+        /** @see \DelayQueue::purge() */
         public function purge(\DelayQueue\State ...$states): int;
 
         /** @see \DelayQueue::forget() */
@@ -530,11 +432,7 @@ namespace DelayQueue {
          */
         public function queues(): array;
 
-        /**
-         * @see \DelayQueue::name()
-         *
-         * @return non-empty-string
-         */
+        /** @see \DelayQueue::name() */
         public function name(): string;
 
         /** @see \DelayQueue::settings() */
@@ -569,12 +467,7 @@ namespace DelayQueue {
         /** @see Job::ack() */
         public function ack(bool $failed = false): void;
 
-        /**
-         * @see Job::release()
-         *
-         * @param Duration|\DateTimeInterface $delay
-         * @param int<0, 4294967295>|null $priority
-         */
+        /** @see Job::release() */
         public function release(
             int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
             ?int $priority = null,
@@ -588,18 +481,10 @@ namespace DelayQueue {
         /** @see Job::bury() */
         public function bury(\Throwable|string|null $reason = null, bool $failed = false): void;
 
-        /**
-         * @see Job::touch()
-         *
-         * @param Duration|null $ttr
-         */
+        /** @see Job::touch() */
         public function touch(int|float|string|\DateInterval|null $ttr = null): float;
 
-        /**
-         * @see Job::keepAlive()
-         *
-         * @param Duration|null $atMost
-         */
+        /** @see Job::keepAlive() */
         public function keepAlive(int|float|string|\DateInterval|null $atMost = null): void;
 
         /**
@@ -619,11 +504,7 @@ namespace DelayQueue {
         /** @see Job::isLost() */
         public function isLost(): bool;
 
-        /**
-         * @see Job::deadlineSoon()
-         *
-         * @param Duration $margin
-         */
+        /** @see Job::deadlineSoon() */
         public function deadlineSoon(int|float|string|\DateInterval $margin = 1): bool;
     }
 
@@ -676,8 +557,7 @@ namespace DelayQueue {
          * @param bool $failed true: the job ends here and its run counts as failed, not as acked. For frameworks that keep failed jobs elsewhere
          *
          * @throws LeaseLostException when the job is no longer ours; nothing is changed
-         * @throws ConnectionException
-         * @throws ServerException
+         * @throws ConnectionException|ServerException
          */
         public function ack(bool $failed = false): void {}
 
@@ -690,9 +570,7 @@ namespace DelayQueue {
          * @param \Throwable|string|null $error not null: the run counts as failed, not as released, also where the attempt does not count; kept as
          *     lastError, as in fail(), unless it is empty. For callers that choose the time of the next attempt by themselves
          *
-         * @throws LeaseLostException
-         * @throws ConnectionException
-         * @throws ServerException
+         * @throws LeaseLostException|ConnectionException|ServerException
          */
         public function release(
             int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
@@ -707,9 +585,7 @@ namespace DelayQueue {
          * @param \Throwable|string|null $reason kept as lastError, at most 2000 bytes. Of a Throwable 'Class: message', and lines with file and
          *     line, the exceptions before it, and the top of its trace without arguments; passwords in URLs are ***. A string is kept as it is
          *
-         * @throws LeaseLostException
-         * @throws ConnectionException
-         * @throws ServerException
+         * @throws LeaseLostException|ConnectionException|ServerException
          */
         public function fail(\Throwable|string|null $reason = null): void {}
 
@@ -719,9 +595,7 @@ namespace DelayQueue {
          * @param \Throwable|string|null $reason as in fail()
          * @param bool $failed true: the run counts as failed, not as buried
          *
-         * @throws LeaseLostException
-         * @throws ConnectionException
-         * @throws ServerException
+         * @throws LeaseLostException|ConnectionException|ServerException
          */
         public function bury(\Throwable|string|null $reason = null, bool $failed = false): void {}
 
@@ -732,9 +606,7 @@ namespace DelayQueue {
          *
          * @return float its new end in Unix seconds
          *
-         * @throws LeaseLostException
-         * @throws ConnectionException
-         * @throws ServerException
+         * @throws LeaseLostException|ConnectionException|ServerException
          */
         public function touch(int|float|string|\DateInterval|null $ttr = null): float {}
 
@@ -759,11 +631,9 @@ namespace DelayQueue {
          * @param array{alg: string, key: string, tag: string}|null $seal for moving sealed jobs without their keys: $seal of a JobInfo, whose
          *     $body and $headers are then stored as they are. Only in the queue, and under the id, of that job can it be opened
          *
-         * @throws LeaseLostException
-         * @throws PayloadException
+         * @throws LeaseLostException|PayloadException
          * @throws SealException when what is to stay cannot be opened any more
-         * @throws ConnectionException
-         * @throws ServerException
+         * @throws ConnectionException|ServerException
          */
         public function update(mixed $payload = null, ?array $headers = null, ?array $seal = null): void {}
 
@@ -906,8 +776,7 @@ namespace DelayQueue {
          *     them. With partitions the group chooses the partition: an id that is pushed with different groups is unique within each
          *     partition only
          *
-         * @throws InvalidArgument
-         * @throws \TypeError
+         * @throws InvalidArgument|\TypeError
          */
         public function __construct(
             public readonly mixed $payload,
@@ -1664,8 +1533,7 @@ namespace {
          *
          * @throws \DelayQueue\DuplicateJobException when $id is in the queue and $onDuplicate says so
          * @throws \DelayQueue\PayloadException when the payload cannot be encoded or is too large
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function push(
             mixed $payload,
@@ -1694,9 +1562,7 @@ namespace {
          *
          * @return non-empty-string|null the id
          *
-         * @throws \DelayQueue\PayloadException
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\PayloadException|\DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function tryPush(\DelayQueue\NewJob|array $job): ?string {}
 
@@ -1710,10 +1576,7 @@ namespace {
          * @return list<non-empty-string> the ids in order
          *
          * @throws \TypeError|\ValueError naming the position and the key
-         * @throws \DelayQueue\DuplicateJobException
-         * @throws \DelayQueue\PayloadException
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\DuplicateJobException|\DelayQueue\PayloadException|\DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function pushMany(iterable $jobs): array {}
 
@@ -1787,9 +1650,7 @@ namespace {
          * @return true
          *
          * @throws \DelayQueue\DuplicateJobException when the job is reserved at this moment
-         * @throws \DelayQueue\PayloadException
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\PayloadException|\DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function producer(string $member, int|float $score, array $message): bool {}
 
@@ -1805,8 +1666,7 @@ namespace {
          * @return list<mixed> decoded payloads; one that is not JSON, or sealed while this object has no keys, comes as its bytes, with a
          *     warning; an exception that an error handler makes of that warning is dropped, since the messages are deleted and must reach you
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function consumer(int|float|null $maxScore = null, int $limit = 10): array {}
 
@@ -1842,8 +1702,7 @@ namespace {
          *
          * @return list<\DelayQueue\Job>
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function reserveMany(int $max, int|float|null $timeout = 0): array {}
 
@@ -1851,8 +1710,7 @@ namespace {
          * Takes a given job, if it is ready, delayed or buried. A buried one that is released, or whose lease ends while it has attempts
          * left, is ready from then on.
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function reserveJob(string $id): ?\DelayQueue\Job {}
 
@@ -1863,8 +1721,7 @@ namespace {
          *
          * @return bool false when there was none in time, or stop() was called
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function wait(int|float|null $timeout = null): bool {}
 
@@ -1878,8 +1735,7 @@ namespace {
          *
          * @return int<0, max> how many were still ours
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function ackMany(\DelayQueue\JobInterface ...$jobs): int {}
 
@@ -1975,8 +1831,7 @@ namespace {
         /**
          * Looks at a job without taking it.
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function peek(string $id): ?\DelayQueue\JobInfo {}
 
@@ -2001,8 +1856,7 @@ namespace {
          *
          * @return bool false when it is not there, or reserved, unless $held
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay, bool $held = false): bool {}
 
@@ -2039,8 +1893,7 @@ namespace {
          *
          * @throws \Error when this object has no keys
          * @throws \DelayQueue\SealException when it cannot be opened, or is not sealed and $plain is false
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function reseal(string $id, bool $plain = true): bool {}
 
@@ -2085,8 +1938,7 @@ namespace {
          *
          * @throws \ValueError also when $after is in another state, or is no place; and for buried jobs of a group: a
          *     group does not know its buried jobs
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function list(
             \DelayQueue\State $state,
@@ -2101,8 +1953,7 @@ namespace {
          *
          * @return int<0, max>
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function count(?\DelayQueue\State $state = null): int {}
 
@@ -2113,8 +1964,7 @@ namespace {
          *
          * @return list<int<0, max>> in the order of the moments
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function countDue(\DateTimeInterface ...$until): array {}
 
@@ -2197,8 +2047,7 @@ namespace {
          *
          * @throws \ValueError also with the option partitions above 1: each partition is served by itself, and does not know how many jobs of the
          *     others run. Limits can be forgotten then
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function limitQueue(?int $concurrency = null, ?string $rate = null, ?int $burst = null): void {}
 
@@ -2280,8 +2129,7 @@ namespace {
          * The time by Redis' clock, to which delays, moments and leases belong, in Unix seconds; moved as Testing says. With partitions on several
          * servers that of the first one.
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function now(): float {}
 
@@ -2291,8 +2139,7 @@ namespace {
          *
          * @return list<non-empty-string>
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function queues(): array {}
 
@@ -2301,8 +2148,7 @@ namespace {
          *
          * @return non-negative-int
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function partitions(): int {}
 
@@ -2331,8 +2177,7 @@ namespace {
          *     orders: list<'stop'|'restart'|'pause'|'resume'>,
          * }> by host and process
          *
-         * @throws \ValueError
-         * @throws \DelayQueue\ConnectionException
+         * @throws \ValueError|\DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException also where the Redis user may not read the list: see `docs/acl.md`
          */
         public function workers(?string $host = null, ?int $pid = null, ?string $queue = null): array {}
@@ -2372,8 +2217,7 @@ namespace {
          *
          * @return list<array{level: 'ok'|'warn'|'error', check: string, message: string}>
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function doctor(bool $repair = false): array {}
 
@@ -2384,8 +2228,7 @@ namespace {
          *
          * @return positive-int the number of servers that have them now
          *
-         * @throws \DelayQueue\ConnectionException
-         * @throws \DelayQueue\ServerException
+         * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function installScripts(): int {}
 
