@@ -15,7 +15,13 @@ const KEY: &str = "w:{#workers}:0123456789abcdef";
 const INDEX: &str = "w:{#workers}:index";
 
 pub fn entry(queues: &[String]) -> Entry {
-    Entry { activity: Activity::Idle, queues: queues.to_vec(), job: None, up: Duration::from_secs(60) }
+    Entry {
+        kind: "worker".into(),
+        activity: Activity::Idle,
+        queues: queues.to_vec(),
+        job: None,
+        up: Duration::from_secs(60),
+    }
 }
 
 /// A server of its own: the list is that of a whole prefix.

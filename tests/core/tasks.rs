@@ -17,7 +17,8 @@ fn what_loops_have_counted_adds_up() {
     let failed = TaskCounts::from([("a".to_owned(), TaskCount::of_run(Duration::from_micros(4), true))]);
     Registry::of(&server.queue("other")).count_tasks(&failed).unwrap();
     let expected = [("a", (2, 1, 7)), ("b\\c", (1, 0, 3))];
-    let expected = expected.map(|(name, (runs, failures, ran_us))| (name.to_owned(), TaskCount { runs, failures, ran_us }));
+    let expected =
+        expected.map(|(name, (runs, failures, ran_us))| (name.to_owned(), TaskCount { runs, failures, ran_us }));
     assert_eq!(registry.tasks().unwrap(), TaskCounts::from(expected));
 }
 
