@@ -2,7 +2,8 @@
 -- KEYS    all
 -- ARGV[1] clock offset (µs)   ARGV[2] id
 -- Returns {"JOB", state, id, record, history, due, deadline} history and deadline: '' where there is none; due of a buried job: since when.
---         Of a job that waits four more, as of lib/waits_for.lua: for what · until when or '' · how many come before it or '' · id or ''
+--         Of a job that waits four more, where the user may know, as of lib/waits_for.lua: for what · until when or '' · how many come before it
+--         or '' · id or ''
 --       | {"MISSING"} | {"AGAIN"} a bounded part of the housekeeping is done
 -- Cost    O(log N)
 --@include clock
@@ -19,7 +20,11 @@ local id = ARGV[2]
 local record, past, due, where = call('HGET', jobs, id), call('HGET', history, id) or '', waits(id)
 if not record then return { 'MISSING' } end
 if due then
-  return { 'JOB', due <= now and 'ready' or 'delayed', id, record, past, int(due), '', waits_for(id, due, where, record) }
+  -- Who may not read groups and limits, as a producer, sees the job without that.
+  local may_tell, word, moment, ahead, first = pcall(waits_for, id, due, where, record)
+  local reply = { 'JOB', due <= now and 'ready' or 'delayed', id, record, past, int(due), '' }
+  if may_tell then reply[8], reply[9], reply[10], reply[11] = word, moment, ahead, first end
+  return reply
 end
 local deadline = call('ZSCORE', reserved, id)
 if deadline then
