@@ -274,14 +274,7 @@ fn declare_property(ce: *mut zend_class_entry, property: &Property) -> Result<()
             initial.u1.type_info = ffi::IS_ARRAY;
         }
     }
-    // Of a property the engine wants the class name as an interned string.
-    let ty = match property.classes.map(CStr::to_str) {
-        None => zend_type { ptr: std::ptr::null_mut(), type_mask: property.mask },
-        Some(names) => {
-            let names = ZendStr::new_interned(names.map_err(|_| Rejected)?, true).into_raw();
-            zend_type { ptr: names.cast(), type_mask: property.mask | ffi::_ZEND_TYPE_NAME_BIT }
-        }
-    };
+    let ty = property_type(property)?;
     let access = sys::ACC_PUBLIC | if property.is_readonly { sys::ACC_READONLY } else { 0 };
     let access = i32::try_from(access).map_err(|_| Rejected)?;
     let name = ZendStr::new_interned(property.name, true).into_raw();
@@ -289,6 +282,21 @@ fn declare_property(ce: *mut zend_class_entry, property: &Property) -> Result<()
     unsafe { sys::zend_declare_typed_property(ce, name, &raw mut initial, access, std::ptr::null_mut(), ty) };
     std::mem::forget(initial);
     Ok(())
+}
+
+/// Of a property the engine wants class names as interned strings, several of them in a list of types.
+fn property_type(property: &Property) -> Result<zend_type, Rejected> {
+    let mask = property.mask;
+    let Some(names) = property.classes else { return Ok(zend_type { ptr: std::ptr::null_mut(), type_mask: mask }) };
+    let name = |name: &str| zend_type {
+        ptr: ZendStr::new_interned(name, true).into_raw().cast(),
+        type_mask: ffi::_ZEND_TYPE_NAME_BIT,
+    };
+    let types: Vec<zend_type> = names.to_str().map_err(|_| Rejected)?.split('|').map(name).collect();
+    Ok(match types.as_slice() {
+        [one] => zend_type { ptr: one.ptr, type_mask: mask | one.type_mask },
+        many => zend_type { ptr: sys::type_list(many).ok_or(Rejected)?, type_mask: mask | sys::TYPE_UNION },
+    })
 }
 
 fn mark_sensitive_parameters(ce: *mut zend_class_entry, method: &Method) -> Result<(), Rejected> {

@@ -327,6 +327,27 @@ pub unsafe fn mark_sensitive(function: *mut zend_function, index: u32) {
     }
 }
 
+/// A type that is a list of types, one of which a value has to have.
+pub const TYPE_UNION: u32 = 1 << 22 | 1 << 18;
+
+/// The list, in memory that the engine frees with the class. `None`: there is none left.
+pub fn type_list(types: &[zend_type]) -> Option<*mut c_void> {
+    #[repr(C)]
+    struct Head {
+        count: u32,
+        types: [zend_type; 0],
+    }
+    let count = u32::try_from(types.len()).ok()?;
+    // SAFETY: room for the head and for all types behind it, each of which is written once.
+    unsafe {
+        let list = libc::malloc(size_of::<Head>() + size_of_val(types)).cast::<Head>();
+        let head = list.as_mut()?;
+        head.count = count;
+        std::ptr::copy_nonoverlapping(types.as_ptr(), head.types.as_mut_ptr(), types.len());
+        Some(list.cast())
+    }
+}
+
 /// Whether a property has no value yet.
 pub fn is_undefined(slot: &Zval) -> bool {
     // SAFETY: every slot has a type.

@@ -27,7 +27,9 @@ fn a_held_job_comes_back_by_the_time_for_which_it_was_asked() {
         ("released uncounted", |queue, held| queue.release(held, Due::InMs(HOUR_MS), None, false).unwrap(), 10),
         (
             "released with a reason",
-            |queue, held| assert_eq!(queue.release_because(held, Due::InMs(HOUR_MS), true, b"waits"), Ok(Settled::Ours)),
+            |queue, held| {
+                assert_eq!(queue.release_because(held, Due::InMs(HOUR_MS), true, b"waits"), Ok(Settled::Ours))
+            },
             10,
         ),
         ("released for sooner", |queue, held| queue.release(held, Due::InMs(300_000), None, true).unwrap(), 5),

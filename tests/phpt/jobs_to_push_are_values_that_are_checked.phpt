@@ -21,6 +21,11 @@ caught(function () use ($job) { $job->id = 'other'; });
 caught(function () use ($job) { $job->dynamic = 2; });
 caught(fn() => $job->__construct(4));
 
+foreach ([new DateTimeImmutable('@2000000000'), new DateTime('@2000000000'), new DateInterval('PT5M'), '5m', 5, 5.5] as $time) {
+    $timed = new NewJob(1, $time, expires: $time);
+    echo get_debug_type($timed->delay), ' ', json_encode($timed->with(ttr: 5)->expires === $time), "\n";
+}
+
 echo "-- mistakes\n";
 caught(fn() => new NewJob());
 caught(fn() => new NewJob(1, -1));
@@ -89,6 +94,12 @@ bool(true)
 Error: Cannot modify readonly property DelayQueue\NewJob::$id
 Error: Cannot create dynamic property DelayQueue\NewJob::$dynamic
 Error: Cannot modify readonly property DelayQueue\NewJob::$payload
+DateTimeImmutable true
+DateTime true
+DateInterval true
+string true
+int true
+float true
 -- mistakes
 ArgumentCountError: DelayQueue\NewJob::__construct() expects at least 1 argument, 0 given
 DelayQueue\InvalidArgument: DelayQueue\NewJob::__construct(): Argument #2 ($delay) must be greater than or equal to 0
