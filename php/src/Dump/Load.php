@@ -78,7 +78,8 @@ final class Load
                 }
                 $isNew = $this->load(Line::read($fields), $queue);
             } catch (ValueError $error) {
-                throw new LineException($key, $error instanceof InvalidArgument ? new ValueError("$error->key $error->reason", 0, $error) : $error);
+                $isKnown = $error instanceof InvalidArgument;
+                throw new LineException($key, $isKnown ? new ValueError(($error->key ?? $error->parameter) . " $error->reason", 0, $error) : $error);
             } catch (UnexpectedValueException|PayloadException $error) {
                 throw new LineException($key, $error);
             }

@@ -47,6 +47,7 @@ final class GivenJob
                 unset($given[$key]);
             }
         }
+        $given = array_replace(array_intersect_key($defaults, $given), $given); // equal jobs are equal arrays
         $wrong = array_key_first(array_intersect_key($given, array_flip($not)));
         $wrong === null || throw Invalid::key($what, $wrong, 'must not be given');
 

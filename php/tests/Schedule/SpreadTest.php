@@ -8,6 +8,7 @@ use ArrayObject;
 use DateInterval;
 use DateTimeImmutable;
 use DateTimeZone;
+use DelayQueue\NewJob;
 use DelayQueue\Schedule\Spread;
 use DelayQueue\Tests\OnAnyStore;
 use Generator;
