@@ -222,7 +222,7 @@ final class Runner
     private function note(JobInterface $job, State $state): void
     {
         if ($state->headers() !== State::of($job->headers)->headers()) {
-            $job->update(headers: $state->headers());
+            $job->update(headers: $state->changes());
         }
     }
 }

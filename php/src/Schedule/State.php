@@ -66,8 +66,14 @@ final class State
         );
     }
 
-    /** @return array<string, string|null> all of ours: null where there is none */
+    /** @return array<string, string> */
     public function headers(): array
+    {
+        return array_filter($this->changes(), is_string(...));
+    }
+
+    /** @return array<string, string|null> for update(): null where there is none */
+    public function changes(): array
     {
         $text = static fn (?float $seconds): ?string => $seconds === null ? null : sprintf('%.6F', $seconds);
 

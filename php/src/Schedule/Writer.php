@@ -56,7 +56,7 @@ final class Writer
 
     private function update(JobInfo $seen, string $body, State $state, DateTimeImmutable $due): bool
     {
-        return $seen->state !== JobState::Reserved && $this->queue->update($seen->id, $body, $state->headers(), $due, $seen);
+        return $seen->state !== JobState::Reserved && $this->queue->update($seen->id, $body, $state->changes(), $due, $seen);
     }
 
     private function push(string $name, string $body, State $state, DateTimeImmutable $due): ?string
@@ -69,7 +69,7 @@ final class Writer
             'maxAttempts' => 0,
             // A run fails, and is not released, only where Redis fails as well.
             'backoff' => Backoff::fixed(1),
-            'headers' => array_filter($state->headers(), is_string(...)),
+            'headers' => $state->headers(),
         ]);
     }
 
