@@ -8,6 +8,7 @@ use DelayQueue\DuplicateJobException;
 use DelayQueue\Flow\Batch;
 use DelayQueue\Flow\BatchHeld;
 use DelayQueue\Flow\Follow;
+use DelayQueue\NewJob;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
 use DelayQueue\State;
@@ -43,6 +44,20 @@ final class BatchStartTest extends BatchCase
         }
         $this->assertCount(0, $queue);
         $this->assertCount(1, $queue->sibling('reports'));
+    }
+
+    public function testItsJobsMayBeNewJobsAlsoForOtherQueues(): void
+    {
+        $queue = $this->delayQueue('imports');
+        $job = new NewJob('row', id: 'a', priority: 7, headers: ['x' => 'y']);
+        $then = new NewJob('all done', delay: 60, timeout: 5);
+        Batch::start($queue, 'import-7', [$job, ['queue' => 'slow', 'id' => 'b'] + (array) $job], ['queue' => 'reports'] + (array) $then, new NewJob('a failure'));
+        $members = [$queue->peek('a'), $queue->sibling('slow')->peek('b')];
+        $this->assertSame([['row', 7, 'y'], ['row', 7, 'y']], array_map(static fn ($member): array => [$member->payload, $member->priority, $member->headers['x']], $members));
+        $queue->watch('imports', 'slow')->drain(new Follow(static fn () => false));
+        $report = $queue->sibling('reports')->peek('import-7/then');
+        $this->assertSame(['all done', 5.0, 60.0], [$report->payload, $report->timeout, round($report->dueAt - $report->createdAt)]);
+        $this->assertSame(0, $queue->count(), 'false is no failure');
     }
 
     public function testAJobThatHasTheIdOfAMemberIsNamedAndStartGoesOnWhenItIsGone(): void

@@ -88,7 +88,6 @@ final class SpanErrorsTest extends SpansCase
             'settle' => $job->release('1h'),
             'cancel' => throw new CancelledException('not any more'),
             'shut down' => throw new ShutdownException('SIGTERM'),
-            'return false' => null,
         };
 
         return false;
