@@ -16,7 +16,7 @@ use function DelayQueue\duration;
  */
 final class Seconds
 {
-    /** @param string $argument such as 'Argument #2 (\$over)' */
+    /** @param string $argument such as 'Argument #2 ($over)' */
     public static function of(int|float|string|DateInterval $duration, string $method, string $argument): float
     {
         try {
