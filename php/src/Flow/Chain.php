@@ -58,9 +58,10 @@ final class Chain
     }
 
     /**
-     * @param Link ...$links as pushMany() takes jobs; in an array `queue` where it is another one than that of push(): its name, or an object, whose
-     *     defaults and number of partitions count. Of a NewJob for another queue, `['queue' => 'slow'] + (array) $job`. A delay is counted from the end of the link before. Only the first link may have an id: it is the id
-     *     of the chain, and the others have `id/2` … Not for links: onDuplicate, unique, maxWait
+     * @param Link ...$links as pushMany() takes jobs. In an array `queue` is where it goes, if not to the queue of push(): a name, or an object, whose
+     *     defaults and number of partitions count; so of a NewJob, `['queue' => 'slow'] + (array) $job`. A delay is counted from the end of the link
+     *     before. Only the first link may have an id: it is the id of the chain, and the others have `id/2` … Not for links: onDuplicate, unique,
+     *     maxWait
      *
      * @throws TypeError|ValueError
      */
