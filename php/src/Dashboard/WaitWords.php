@@ -17,14 +17,17 @@ final class WaitWords
      */
     public static function of(JobInfo $job, float $now, Site $site): ?Html
     {
-        $group = $job->group === null ? null : Html::a(Html::stored($job->group), href: $site->url('/groups', ['queue' => $job->queue, 'group' => $job->group]));
+        $link = static fn (?string $name, string $path, string $of): ?Html => $name === null
+            ? null
+            : Html::a(Html::stored($name), href: $site->url($path, ['queue' => $job->queue, $of => $name]));
+        $group = $link($job->group, '/groups', 'group');
         $reason = match ($job->waitsFor) {
             null => null,
             WaitReason::Delay => ['its time'],
             WaitReason::QueuePaused => ['the queue, which is paused'],
             WaitReason::GroupPaused => ['its group ', $group, ', which is paused'],
             WaitReason::GroupClosed => ['its group ', $group, ', which is closed for some time'],
-            WaitReason::GroupOrder => ['the job in front of it in its ordered group ', $group, self::heldUpBy($job, $site)],
+            WaitReason::GroupOrder => ['the job in front of it in its ordered group ', $group, ', ', $link($job->heldUpBy, '/job', 'id')],
             WaitReason::GroupConcurrency => ['a place in its group ', $group, ', of which as many jobs run as may'],
             WaitReason::GroupRate => ['its group ', $group, ', of which as many jobs have started as may for now'],
             WaitReason::QueueLimit => ['the limit of the queue'],
@@ -35,22 +38,13 @@ final class WaitWords
             return null;
         }
 
-        return Html::span(
-            ...$reason,
-            ...match ($job->ahead) {
-                null, 0 => [],
-                1 => ['; 1 comes before it'],
-                default => ['; ' . Words::number($job->ahead) . ' come before it'],
-            },
-            ...$job->earliestAt !== null && $job->earliestAt > $now ? ['; earliest ', Words::moment($job->earliestAt, $now)] : [],
-        );
-    }
+        $ahead = match ($job->ahead) {
+            null, 0 => null,
+            1 => '; 1 comes before it',
+            default => '; ' . Words::number($job->ahead) . ' come before it',
+        };
+        $isLater = $job->earliestAt !== null && $job->earliestAt > $now;
 
-    private static function heldUpBy(JobInfo $job, Site $site): ?Html
-    {
-        return $job->heldUpBy === null ? null : Html::span(
-            ', ',
-            Html::a(Html::stored($job->heldUpBy), href: $site->url('/job', ['queue' => $job->queue, 'id' => $job->heldUpBy])),
-        );
+        return Html::span($reason, $ahead, $isLater ? ['; earliest ', Words::moment($job->earliestAt, $now)] : null);
     }
 }
