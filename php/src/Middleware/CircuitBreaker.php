@@ -74,7 +74,7 @@ final class CircuitBreaker
             $left = $this->pauses[$key] - Monotonic::now();
             if ($left > 0) {
                 // Not all at the same moment: the trial comes first.
-                throw new Release($left + $this->pause * random_int(0, 100) / 1000, countAttempt: false);
+                throw new Release($left + $this->pause * random_int(0, 100) / 1000, 'the circuit breaker is open', countAttempt: false);
             }
             // A handler may run a loop of its own, with jobs of this key in it.
             $this->pauses[$key] = Monotonic::now() + $this->pause;
