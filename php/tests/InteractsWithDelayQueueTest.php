@@ -112,7 +112,7 @@ final class InteractsWithDelayQueueTest extends TestCase
         return [
             'returns' => [static fn (): int => 1, null, null],
             'returns nothing' => [static function (): void {}, null, null],
-            'returns false' => [static fn (): bool => false, State::Delayed, null],
+            'returns false' => [static fn (): bool => false, null, null],
             'throws Release' => [static fn () => throw new Release('7m'), State::Delayed, null],
             'throws Bury' => [static fn () => throw new Bury('hopeless'), State::Buried, 'hopeless'],
             'throws' => [static fn () => throw new RuntimeException('no bank'), State::Delayed, 'no bank'],

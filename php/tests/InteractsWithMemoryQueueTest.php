@@ -16,7 +16,7 @@ final class InteractsWithMemoryQueueTest extends TestCase
     {
         (new DelayQueue('orders'))->push('a', id: 'order-1');
 
-        $this->assertSame(['memory://', 'memory://'], [getenv('DELAYQUEUE_DSN'), (new DelayQueue())->dsn()]);
+        $this->assertSame(['memory://', 'memory://'], [getenv('DELAYQUEUE_DSN'), (new DelayQueue())->settings()->dsn]);
         $this->assertPushed('order-1', 'orders');
         $this->assertNotPushed('order-1', 'invoices');
     }

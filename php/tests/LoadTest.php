@@ -221,7 +221,7 @@ final class LoadTest extends TestCase
                 $known = $other->pushOnce([['receipt' => 'outbox/1', 'payload' => 1, 'id' => 'a'], ['receipt' => "bytes \xFF", 'payload' => 2, 'id' => 'b']]);
                 $this->assertSame([0, 0, 2], [$known->added, $known->kept, $known->known]);
             }
-            $this->assertNull($this->delayQueue($into)->tryPush(3, id: 'taken', unique: '10m'));
+            $this->assertNull($this->delayQueue($into)->tryPush(['payload' => 3, 'id' => 'taken', 'unique' => '10m']));
             $this->assertSame(['a'], array_column($other->list(State::Ready), 'id'));
             $this->assertEqualsWithDelta($queue->takenIds()[0]['until'], $other->takenIds()[0]['until'], 10);
             $again = implode("\n", [...Dump::lines($other)]);

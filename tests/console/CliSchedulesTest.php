@@ -244,7 +244,7 @@ final class CliSchedulesTest extends CliTestCase
 
     public function testAJobThatCannotBePushedIsLogged(): void
     {
-        $this->schedules()->set('a', Every::interval(1), queue: 'x', payload: str_repeat('x', 100));
+        $this->schedules()->set('a', Every::interval(1), queue: 'x', job: ['payload' => str_repeat('x', 100)]);
         $this->redis->ask('CONFIG', 'SET', 'maxmemory', '1');
         $parent = $this->start('work', self::HANDLER, '--schedules');
         $this->heard($parent, '/schedule a cannot push its job, and tries again: /');

@@ -6,6 +6,7 @@ namespace DelayQueue\Dashboard;
 
 use DelayQueue;
 use DelayQueue\Internal\OwnHeaders;
+use DelayQueue\Internal\StoredJob;
 use DelayQueue\Schedule\Schedules;
 use DelayQueue\WorkerOrder;
 use JsonException;
@@ -91,16 +92,12 @@ final class Actions
         if ($job === null || $job->sealError !== null) {
             return new Done(Told::Unchanged, '/queue', ['queue' => $name]);
         }
-        $id = self::raw($queue)->push(
-            $job->body,
-            priority: $job->priority,
-            ttr: $job->ttr,
-            maxAttempts: $job->maxAttempts,
-            backoff: $job->backoff,
-            timeout: $job->timeout ?: null,
-            headers: [OwnHeaders::COPY => $job->id] + array_diff_key($job->headers, OwnHeaders::of($job->headers)),
-            group: $job->group,
-        );
+        [$id] = self::raw($queue)->pushMany([[
+            'id' => null,
+            'headers' => [OwnHeaders::COPY => $job->id] + array_diff_key($job->headers, OwnHeaders::of($job->headers)),
+            'group' => $job->group,
+            'extras' => null, // its moments may be over
+        ] + StoredJob::item($job)]);
 
         return new Done(Told::Pushed, '/job', ['queue' => $name, 'id' => $id]);
     }

@@ -41,7 +41,7 @@ final class Layout
                         $site->mayWrite() ? null : 'read only · ',
                         Html::stored($site->redis()),
                         ' · prefix ',
-                        Html::stored($site->anywhere->prefix()),
+                        Html::stored($site->anywhere->settings()->prefix),
                         ' · delayqueue ' . DelayQueue::VERSION,
                         class: 'version',
                     ),

@@ -59,7 +59,7 @@ final class Site
     /** Which Redis this is, without a login and without settings of the connection. */
     public function redis(): string
     {
-        [$place, $settings] = explode('?', $this->anywhere->dsn(), 2) + [1 => ''];
+        [$place, $settings] = explode('?', $this->anywhere->settings()->dsn, 2) + [1 => ''];
         parse_str($settings, $known);
 
         return preg_replace('~//[^/]*@~', '//', $place) . (is_string($known['db'] ?? null) ? "?db=$known[db]" : '');

@@ -5,6 +5,8 @@ declare(strict_types=1);
 namespace DelayQueue\Dump;
 
 use DelayQueue;
+use DelayQueue\Internal\StoredJob;
+use DelayQueue\InvalidArgument;
 use DelayQueue\PayloadException;
 use UnexpectedValueException;
 use ValueError;
@@ -29,9 +31,6 @@ final class Load
     /** The names of the receipts that a load gives to its lines begin with this. */
     public const RECEIPTS = 'load/';
 
-    /** The payloads are bytes, as large as any queue takes. */
-    private const OPTIONS = ['format' => 'raw', 'maxPayload' => 512 << 20];
-
     /** @var array<array-key, DelayQueue> by their names */
     private array $queues = [];
 
@@ -50,7 +49,7 @@ final class Load
         private readonly array $options = [],
     ) {
         $this->wholeness = new Wholeness();
-        new DelayQueue('default', $dsn, self::OPTIONS + $options); // a mistake in them is not one of the first line
+        new DelayQueue('default', $dsn, StoredJob::QUEUE + $options); // a mistake in them is not one of the first line
     }
 
     /**
@@ -79,8 +78,8 @@ final class Load
                 }
                 $isNew = $this->load(Line::read($fields), $queue);
             } catch (ValueError $error) {
-                $what = preg_replace('/^.* item 0: "(\w+)"/', '$1', $error->getMessage());
-                throw new LineException($key, new ValueError($what, 0, $error));
+                $isKnown = $error instanceof InvalidArgument;
+                throw new LineException($key, $isKnown ? new ValueError(($error->key ?? $error->parameter) . " $error->reason", 0, $error) : $error);
             } catch (UnexpectedValueException|PayloadException $error) {
                 throw new LineException($key, $error);
             }
@@ -129,7 +128,7 @@ final class Load
 
     private function open(string $name): DelayQueue
     {
-        $queue = new DelayQueue($name, $this->dsn, self::OPTIONS + $this->options);
+        $queue = new DelayQueue($name, $this->dsn, StoredJob::QUEUE + $this->options);
         [$known, $partitions] = [$queue->partitions(), $this->options['partitions'] ?? 1];
         if ($known > $partitions) {
             throw new UnexpectedValueException("queue $name has jobs in $known partitions, and this load knows of $partitions: set partitions (--partitions) to $known");

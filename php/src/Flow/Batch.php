@@ -9,6 +9,7 @@ use DelayQueue\ConnectionException;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Internal\Seconds;
 use DelayQueue\JobInterface;
+use DelayQueue\NewJob;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
 use DelayQueue\SealException;
@@ -31,24 +32,8 @@ use ValueError;
  * by cancelMember(). One that is buried keeps the batch open, until it is kicked and done, or cancelled.
  *
  * @phpstan-import-type Duration from \DelayQueue
- * @phpstan-import-type Headers from \DelayQueue
  *
- * @phpstan-type Item array{
- *     payload: mixed,
- *     id?: non-empty-string,
- *     queue?: non-empty-string|QueueInterface,
- *     delay?: Duration|\DateTimeInterface,
- *     priority?: int<0, 4294967295>|null,
- *     ttr?: Duration|null,
- *     maxAttempts?: int<0, 4294967295>|null,
- *     backoff?: \DelayQueue\Backoff|null,
- *     timeout?: Duration|null,
- *     headers?: Headers,
- *     expires?: Duration|\DateTimeInterface|null,
- *     onExpiry?: \DelayQueue\OnExpiry,
- *     retryUntil?: Duration|\DateTimeInterface|null,
- *     group?: non-empty-string|null,
- * }
+ * @phpstan-type Item NewJob|array{payload: mixed, queue?: non-empty-string|QueueInterface, ...<string, mixed>}
  */
 final class Batch
 {
@@ -83,8 +68,8 @@ final class Batch
      *
      * @param QueueInterface $queue of members that name none
      * @param non-empty-string $name of this batch alone: at most 190 bytes, without control characters and slashes. It stays taken for 30 days
-     * @param iterable<Item> $jobs the members, as items of pushMany(). Each has an id that no other job of its queue has, and no other member. `queue` is
-     *     the name of another queue, or an object, whose defaults and number of partitions count
+     * @param iterable<Item> $jobs the members, as pushMany() takes jobs. Each has an id that no other job of its queue has, and no other member. In an array
+     *     `queue` is the name of another queue, or an object, whose defaults and number of partitions count: of a NewJob, `['queue' => 'slow'] + (array) $job`
      * @param Item|null $then pushed once, when every member is done, under the id `import-7/then`: it has none of its own
      * @param Item|null $onFailure pushed once, when the first member is buried, under the id `import-7/onFailure`; failure() tells its handler which one
      *
@@ -94,8 +79,13 @@ final class Batch
      *     that job is gone, or cancel()
      * @throws BatchHeld|SealException|ConnectionException|ServerException
      */
-    public static function start(QueueInterface $queue, string $name, iterable $jobs, ?array $then = null, ?array $onFailure = null): self
-    {
+    public static function start(
+        QueueInterface $queue,
+        string $name,
+        iterable $jobs,
+        NewJob|array|null $then = null,
+        NewJob|array|null $onFailure = null,
+    ): self {
         $batch = new self($queue, $name, 'start');
         (new BatchStart($batch->store, self::class . '::start(): Argument '))->run($jobs, $then, $onFailure);
 

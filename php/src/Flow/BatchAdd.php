@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Flow;
 
+use DelayQueue\Internal\Invalid;
 use ValueError;
 
 /**
@@ -73,7 +74,7 @@ final class BatchAdd
     {
         foreach ($members->queues() as $queue => $partitions) {
             if (($batch->queues[$queue] ?? $partitions) !== $partitions) {
-                throw new ValueError("$this->what: \"queue\" must have as many partitions as other members' queue '$queue', which is {$batch->queues[$queue]}");
+                throw Invalid::key($this->what, 'queue', "must have as many partitions as other members' queue '$queue', which is {$batch->queues[$queue]}");
             }
         }
     }

@@ -7,6 +7,8 @@ namespace DelayQueue\Flow;
 use DelayQueue\Backoff;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\StoredJob;
+use DelayQueue\NewJob;
 use DelayQueue\QueueInterface;
 use TypeError;
 use ValueError;
@@ -21,39 +23,36 @@ final class BatchCall
     private const HEADER_BYTES = 3072;
 
     /**
-     * @param array<string, mixed>|null $job
+     * @param NewJob|array<string, mixed>|null $job
      * @param string $what it is, for errors
      *
      * @return array<string, mixed>|null JSON has a place for all of it
      *
      * @throws TypeError|ValueError
      */
-    public static function of(?array $job, QueueInterface $queue, string $id, string $what): ?array
+    public static function of(NewJob|array|null $job, QueueInterface $queue, string $id, string $what): ?array
     {
         if ($job === null) {
             return null;
         }
-        Item::check($job, false, $what);
-        BatchMembers::checkExpiry($job, $what);
+        $item = Item::of($job, false, $what);
+        BatchMembers::checkExpiry($item->job, $what);
         // So much room is needed for the header that tells of the member.
         $headers = [Batch::FAILURE => str_repeat('x', self::HEADER_BYTES)];
         $siblings = [];
-        $item = Item::of(['id' => $id] + $job, $queue, $what, $headers, $siblings, $prepared);
+        $target = $item->withId($id)->place($queue, $headers, $siblings, $prepared)->target;
 
         return [
-            'queue' => $item->target->name(),
-            'partitions' => $prepared->partitions,
-            'id' => $id,
-            'body' => base64_encode($prepared->body),
-            'headers' => array_diff_key($prepared->headers, $headers),
+            'queue' => $target->name(),
+            'partitions' => $target->settings()->partitions,
             'delay' => $prepared->delay,
             'dueAt' => $prepared->dueAt,
-            'priority' => $prepared->priority,
-            'ttr' => $prepared->ttr,
-            'maxAttempts' => $prepared->maxAttempts,
-            'backoff' => (string) $prepared->backoff,
-            'timeout' => $prepared->timeout,
-            'extras' => base64_encode((string) $prepared->extras),
+            'job' => [
+                'payload' => base64_encode($prepared->body),
+                'headers' => array_diff_key($prepared->headers, $headers),
+                'backoff' => (string) $prepared->backoff,
+                'extras' => $prepared->extras === null ? null : base64_encode($prepared->extras),
+            ] + StoredJob::item($prepared),
         ];
     }
 
@@ -69,21 +68,20 @@ final class BatchCall
     public static function push(array $call, QueueInterface $queue, array $headers): void
     {
         $target = self::target($call, $queue);
-        $body = (string) base64_decode($call['body'], true);
-        $extras = (string) base64_decode($call['extras'], true);
+        $job = $call['job'];
+        $body = (string) base64_decode($job['payload'], true);
         try {
             $target->pushMany([[
-                'id' => $call['id'],
                 'payload' => $body,
                 'delay' => $call['dueAt'] === null ? $call['delay'] : Moment::of((float) $call['dueAt']),
-                'backoff' => Backoff::parse($call['backoff']),
-                'headers' => $headers + $call['headers'],
-                'extras' => $extras === '' ? null : $extras,
+                'backoff' => Backoff::parse($job['backoff']),
+                'headers' => $headers + $job['headers'],
+                'extras' => $job['extras'] === null ? null : (string) base64_decode($job['extras'], true),
                 'unique' => BatchStore::TAKEN,
-            ] + array_intersect_key($call, ['priority' => 1, 'ttr' => 1, 'maxAttempts' => 1, 'timeout' => 1])]);
+            ] + $job]);
         } catch (DuplicateJobException $error) {
             // No job under an id that is taken: it was pushed before, and is done.
-            $there = $target->peek($call['id']);
+            $there = $target->peek($job['id']);
             $there === null || $there->body === $body || throw $error;
         }
     }
@@ -98,7 +96,6 @@ final class BatchCall
     /** @param array<string, mixed> $call */
     private static function target(array $call, QueueInterface $queue): QueueInterface
     {
-        // The payload was checked by start().
-        return $queue->sibling($call['queue'], ['partitions' => $call['partitions'], 'format' => 'raw', 'maxPayload' => 512 << 20]);
+        return $queue->sibling($call['queue'], ['partitions' => $call['partitions']] + StoredJob::QUEUE);
     }
 }

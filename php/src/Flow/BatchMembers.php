@@ -6,6 +6,8 @@ namespace DelayQueue\Flow;
 
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Internal\Excerpt;
+use DelayQueue\Internal\Invalid;
+use DelayQueue\NewJob;
 use DelayQueue\OnExpiry;
 use TypeError;
 use ValueError;
@@ -23,7 +25,7 @@ final class BatchMembers
     /** How often a member is looked for that appears while it is pushed. */
     private const TRIES = 3;
 
-    /** @var array<array-key, Item> by their ids */
+    /** @var array<array-key, Placed> by their ids */
     private array $items = [];
 
     /** @var array<string, int> */
@@ -48,10 +50,10 @@ final class BatchMembers
         $number = 0;
         foreach ($jobs as $job) {
             $number < Batch::MAX_MEMBERS || throw new ValueError("$what must have at most " . Batch::MAX_MEMBERS . ' jobs');
-            Item::check($job, true, "$what item $number");
-            ($job['id'] ?? '') !== '' || throw new ValueError("$what item $number: \"id\" must be given");
-            self::checkExpiry($job, "$what item $number");
-            $members->put(Item::of($job, $store->queue, "$what item $number", [Batch::HEADER => $store->name], $siblings), "$what item $number");
+            $item = Item::of($job, true, "$what item $number");
+            ($item->job['id'] ?? '') !== '' || throw Invalid::key("$what item $number", 'id', 'must be given');
+            self::checkExpiry($item->job, "$what item $number");
+            $members->put($item->place($store->queue, [Batch::HEADER => $store->name], $siblings), "$what item $number");
             $number++;
         }
 
@@ -62,7 +64,7 @@ final class BatchMembers
     public static function checkExpiry(array $job, string $what): void
     {
         if (($job['onExpiry'] ?? null) === OnExpiry::Drop) {
-            throw new ValueError("$what: \"onExpiry\" must not be OnExpiry::Drop: nobody would hear that the job is gone");
+            throw Invalid::key($what, 'onExpiry', 'must not be OnExpiry::Drop: nobody would hear that the job is gone');
         }
     }
 
@@ -74,7 +76,7 @@ final class BatchMembers
     /** Equal for members of the same ids in the same queues. */
     public function digest(): string
     {
-        $names = array_map(static fn (Item $item): string => "{$item->target->name()} {$item->id}", $this->items);
+        $names = array_map(static fn (Placed $item): string => "{$item->target->name()} {$item->job['id']}", $this->items);
         sort($names, SORT_STRING);
 
         return hash('xxh128', implode("\n", $names));
@@ -91,22 +93,22 @@ final class BatchMembers
      *
      * @param string $of see BatchStore::marker()
      *
-     * @return array{int, list<Item>, list<Item>} how many are new; those that are marked now; those that were, and are done
+     * @return array{int, list<Placed>, list<Placed>} how many are new; those that are marked now; those that were, and are done
      */
     public function mark(string $of): array
     {
         [$new, $marked, $done] = [0, [], []];
         foreach (array_chunk($this->items, self::PAGE) as $page) {
-            $markers = array_map(fn (Item $item): array => $this->store->marker($item->id, $item->target->name(), $of), $page);
+            $markers = array_map(fn (Placed $item): NewJob => $this->store->marker($item->job['id'], $item->target->name(), $of), $page);
             try {
                 $this->store->home->pushMany($markers);
                 $new += count($page);
                 array_push($marked, ...$page);
             } catch (DuplicateJobException) {
                 foreach ($page as $index => $item) {
-                    $isNew = $this->store->home->tryPush(...$markers[$index]) !== null;
+                    $isNew = $this->store->home->tryPush($markers[$index]) !== null;
                     $new += (int) $isNew;
-                    $isNew || $this->store->peekMarker($item->id) !== null ? $marked[] = $item : $done[] = $item;
+                    $isNew || $this->store->peekMarker($item->job['id']) !== null ? $marked[] = $item : $done[] = $item;
                 }
             }
         }
@@ -118,14 +120,14 @@ final class BatchMembers
     public function unmark(): void
     {
         foreach (array_chunk($this->items, self::PAGE) as $page) {
-            $this->store->unmark(...array_map(static fn (Item $item): string => $item->id, $page));
+            $this->store->unmark(...array_map(static fn (Placed $item): string => $item->job['id'], $page));
         }
     }
 
     /**
      * Pushes members that are marked.
      *
-     * @param list<Item>|null $items null: all
+     * @param list<Placed>|null $items null: all
      * @param bool $mayBeThere some may be in their queues, or done, since another try of the same call
      * @param BatchLock $lock is saved before each further page, so a process that stood still pushes one page at most that another one has pushed
      *
@@ -147,13 +149,13 @@ final class BatchMembers
         }
     }
 
-    /** @param list<Item> $page of one queue */
+    /** @param list<Placed> $page of one queue */
     private function pushPage(array $page, bool $mayBeThere): void
     {
         for ($try = 1; ; $try++) {
             $page = $mayBeThere || $try > 1 ? array_values(array_filter($page, $this->isMissing(...))) : $page;
             try {
-                $page === [] || $page[0]->target->pushMany(array_map(static fn (Item $item): array => $item->job, $page));
+                $page === [] || $page[0]->target->pushMany(array_map(static fn (Placed $item): array => $item->job, $page));
 
                 return;
             } catch (DuplicateJobException $error) {
@@ -167,9 +169,9 @@ final class BatchMembers
      *
      * @throws DuplicateJobException
      */
-    private function isMissing(Item $item): bool
+    private function isMissing(Placed $item): bool
     {
-        $id = $item->id;
+        $id = $item->job['id'];
         $there = $item->target->peek($id);
         if ($there !== null && !$this->store->isMember($there)) {
             $job = "job '" . Excerpt::of($id, 200) . "' is in queue '{$item->target->name()}' already, and is no member of batch '{$this->store->name}'";
@@ -179,17 +181,17 @@ final class BatchMembers
         return $there === null && $this->store->peekMarker($id) !== null;
     }
 
-    private function put(Item $item, string $what): void
+    private function put(Placed $item, string $what): void
     {
-        [$id, $queue, $partitions] = [$item->id, $item->target->name(), $item->partitions];
+        [$id, $queue, $partitions] = [$item->job['id'], $item->target->name(), $item->target->settings()->partitions];
         $most = 200 - strlen("{$this->store->name}/");
-        strlen($id) <= $most || throw new ValueError("$what: \"id\" must be at most $most bytes long: its name and that of the batch are 200 together");
-        isset($this->items[$id]) && throw new ValueError("$what: \"id\" must not be that of another member, '" . Excerpt::of($id, 200) . "' is");
+        strlen($id) <= $most || throw Invalid::key($what, 'id', "must be at most $most bytes long: its name and that of the batch are 200 together");
+        isset($this->items[$id]) && throw Invalid::key($what, 'id', "must not be that of another member, '" . Excerpt::of($id, 200) . "' is");
         if (in_array($id, ["{$this->store->name}/then", "{$this->store->name}/onFailure"], true)) {
-            throw new ValueError("$what: \"id\" must not be that of a job that the batch pushes later");
+            throw Invalid::key($what, 'id', 'must not be that of a job that the batch pushes later');
         }
         if (($this->queues[$queue] ??= $partitions) !== $partitions) {
-            throw new ValueError("$what: \"queue\" must have as many partitions as the other objects of queue '$queue'");
+            throw Invalid::key($what, 'queue', "must have as many partitions as the other objects of queue '$queue'");
         }
         $this->items[$id] = $item;
     }

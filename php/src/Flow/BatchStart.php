@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Flow;
 
+use DelayQueue\NewJob;
 use ValueError;
 
 /**
@@ -20,10 +21,10 @@ final class BatchStart
 
     /**
      * @param iterable<mixed> $jobs
-     * @param array<string, mixed>|null $then
-     * @param array<string, mixed>|null $onFailure
+     * @param NewJob|array<string, mixed>|null $then
+     * @param NewJob|array<string, mixed>|null $onFailure
      */
-    public function run(iterable $jobs, ?array $then, ?array $onFailure): void
+    public function run(iterable $jobs, NewJob|array|null $then, NewJob|array|null $onFailure): void
     {
         [$store, $name] = [$this->store, $this->store->name];
         $thenCall = BatchCall::of($then, $store->queue, "$name/then", "$this->what#4 (\$then)");

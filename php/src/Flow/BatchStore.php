@@ -9,6 +9,7 @@ use DelayQueue\Exception;
 use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
 use DelayQueue\LeaseLostException;
+use DelayQueue\NewJob;
 use DelayQueue\QueueInterface;
 use DelayQueue\SealException;
 use DelayQueue\State;
@@ -79,7 +80,7 @@ final class BatchStore
     /** @return bool false: the name is taken */
     public function define(BatchDefinition $batch): bool
     {
-        return $this->home->tryPush($batch->payload(), delay: self::NEVER, id: $this->name, unique: self::TAKEN, group: self::ALL) !== null;
+        return $this->home->tryPush(new NewJob($batch->payload(), delay: self::NEVER, id: $this->name, unique: self::TAKEN, group: self::ALL)) !== null;
     }
 
     /** How many members are not done. */
@@ -90,12 +91,10 @@ final class BatchStore
 
     /**
      * @param string $of '' or what stands for the add()
-     *
-     * @return array<string, mixed> for pushMany(), and tryPush()
      */
-    public function marker(string $member, string $queue, string $of): array
+    public function marker(string $member, string $queue, string $of): NewJob
     {
-        return ['id' => "$this->name/$member", 'payload' => [$queue, $of], 'delay' => self::NEVER, 'unique' => self::MARKER_TAKEN, 'group' => $this->name];
+        return new NewJob([$queue, $of], delay: self::NEVER, id: "$this->name/$member", unique: self::MARKER_TAKEN, group: $this->name);
     }
 
     public function peekMarker(string $member): ?JobInfo

@@ -7,6 +7,7 @@ namespace DelayQueue\Flow;
 use DelayQueue\ConnectionException;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\JobInterface;
+use DelayQueue\NewJob;
 use DelayQueue\QueueInterface;
 use DelayQueue\SealException;
 use DelayQueue\ServerException;
@@ -25,25 +26,7 @@ use ValueError;
  *
  * The workers need TaskRouter, `delayqueue work`, or Follow around their handler.
  *
- * @phpstan-import-type Duration from \DelayQueue
- * @phpstan-import-type Headers from \DelayQueue
- *
- * @phpstan-type Link array{
- *     payload: mixed,
- *     queue?: non-empty-string|QueueInterface,
- *     delay?: Duration|\DateTimeInterface,
- *     id?: non-empty-string|null,
- *     priority?: int<0, 4294967295>|null,
- *     ttr?: Duration|null,
- *     maxAttempts?: int<0, 4294967295>|null,
- *     backoff?: \DelayQueue\Backoff|null,
- *     timeout?: Duration|null,
- *     headers?: Headers,
- *     expires?: Duration|\DateTimeInterface|null,
- *     onExpiry?: \DelayQueue\OnExpiry,
- *     retryUntil?: Duration|\DateTimeInterface|null,
- *     group?: non-empty-string|null,
- * }
+ * @phpstan-type Link NewJob|array{payload: mixed, queue?: non-empty-string|QueueInterface, ...<string, mixed>}
  */
 final class Chain
 {
@@ -67,32 +50,30 @@ final class Chain
     /** Bytes of the id of a chain: ids are at most 200, and `/failed` is added to this one. */
     public const MAX_ID = 193;
 
-    /** @var array<string, mixed>|null */
-    private ?array $failed = null;
+    private ?Item $failed = null;
 
-    /** @param list<array<string, mixed>> $links */
+    /** @param list<Item> $links */
     private function __construct(private readonly array $links)
     {
     }
 
     /**
-     * @param Link ...$links as items of pushMany(), and `queue` where it is another one than that of push(): its name, or an object, whose defaults and
-     *     number of partitions count. A delay is counted from the end of the link before. Only the first link may have an id: it is the id
-     *     of the chain, and the others have `id/2` … Not for links: onDuplicate, unique, maxWait
+     * @param Link ...$links as pushMany() takes jobs. In an array `queue` is where it goes, if not to the queue of push(): a name, or an object, whose
+     *     defaults and number of partitions count; so of a NewJob, `['queue' => 'slow'] + (array) $job`. A delay is counted from the end of the link
+     *     before. Only the first link may have an id: it is the id of the chain, and the others have `id/2` … Not for links: onDuplicate, unique,
+     *     maxWait
      *
-     * @throws ValueError
+     * @throws TypeError|ValueError
      */
-    public static function of(array ...$links): self
+    public static function of(NewJob|array ...$links): self
     {
         $links = array_values($links);
         if ($links === [] || count($links) > self::MAX_LINKS) {
             throw new ValueError(self::class . '::of(): a chain must have 1 to ' . self::MAX_LINKS . ' links, ' . count($links) . ' given');
         }
-        foreach ($links as $index => $link) {
-            Item::check($link, $index === 0, self::class . '::of(): Argument #' . $index + 1);
-        }
+        $item = static fn (int $index): Item => Item::of($links[$index], $index === 0, self::class . '::of(): Argument #' . $index + 1);
 
-        return new self($links);
+        return new self(array_map($item, array_keys($links)));
     }
 
     /**
@@ -100,13 +81,12 @@ final class Chain
      *
      * @param Link $job without an id: it is that of the chain and `/failed`
      *
-     * @throws ValueError
+     * @throws TypeError|ValueError
      */
-    public function onFailure(array $job): self
+    public function onFailure(NewJob|array $job): self
     {
-        Item::check($job, false, self::class . '::onFailure(): Argument #1 ($job)');
         $chain = clone $this;
-        $chain->failed = $job;
+        $chain->failed = Item::of($job, false, self::class . '::onFailure(): Argument #1 ($job)');
 
         return $chain;
     }
@@ -129,9 +109,9 @@ final class Chain
         $method = self::class . '::push()';
         $links = [];
         foreach ($this->links as $index => $link) {
-            $links[] = ChainLink::prepare($link, $queue, "$method: link " . $index + 1);
+            $links[] = ChainLink::prepare($link->called("$method: link " . $index + 1), $queue);
         }
-        $failed = $this->failed === null ? null : ChainLink::prepare($this->failed, $queue, "$method: the job of onFailure()");
+        $failed = $this->failed === null ? null : ChainLink::prepare($this->failed->called("$method: the job of onFailure()"), $queue);
         $chain = $links[0]->job->id;
         strlen($chain) <= self::MAX_ID || throw new ValueError("$method: link 1: \"id\" must be at most " . self::MAX_ID . ' bytes long');
         $bytes = 0;

@@ -5,7 +5,9 @@ declare(strict_types=1);
 namespace DelayQueue\Flow;
 
 use DelayQueue\DuplicateJobException;
+use DelayQueue\Internal\Invalid;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\StoredJob;
 use DelayQueue\JobInfo;
 use DelayQueue\OnDuplicate;
 use DelayQueue\PreparedJob;
@@ -23,35 +25,26 @@ final class ChainLink
     /** Queue, number of partitions, and delay or moment of a link. Only its copy has this header. */
     public const TO = 'dq-chain-to';
 
-    /** The payload was checked when the chain was pushed. */
-    public const RAW = ['format' => 'raw', 'maxPayload' => 512 << 20];
-
     /** All headers of a job may be 64, with 8 KiB. The rest is for ours. */
     private const MAX_HEADERS = 60;
 
     private const MAX_HEADER_BYTES = 3584;
 
-    private function __construct(public readonly PreparedJob $job, public readonly string $queue)
+    private function __construct(public readonly PreparedJob $job, public readonly QueueInterface $queue)
     {
     }
 
-    /**
-     * @param array<string, mixed> $link
-     * @param string $what it is, for errors
-     *
-     * @throws TypeError|ValueError
-     */
-    public static function prepare(array $link, QueueInterface $queue, string $what): self
+    /** @throws TypeError|ValueError */
+    public static function prepare(Item $link, QueueInterface $queue): self
     {
-        $siblings = [];
-        $item = Item::of($link, $queue, $what, [], $siblings, $prepared);
+        $target = $link->place($queue, prepared: $prepared)->target;
         $headers = $prepared->headers;
         if (count($headers) > self::MAX_HEADERS || strlen(implode('', array_keys($headers)) . implode('', $headers)) > self::MAX_HEADER_BYTES) {
             $limits = 'at most ' . self::MAX_HEADERS . ' headers, with ' . self::MAX_HEADER_BYTES . ' bytes of names and values together';
-            throw new ValueError("$what: \"headers\" must have $limits: the chain needs the rest of 64 and 8192");
+            throw Invalid::key($link->what, 'headers', "must have $limits: the chain needs the rest of 64 and 8192");
         }
 
-        return new self($prepared, $item->target->name());
+        return new self($prepared, $target);
     }
 
     /**
@@ -64,22 +57,15 @@ final class ChainLink
     public function copy(string $id, array $headers, int $delay): array
     {
         $due = $this->job->dueAt === null ? ['delay' => (int) round($this->job->delay * 1000) . 'ms'] : ['dueAt' => $this->job->dueAt];
-        $to = json_encode(['queue' => $this->queue, 'partitions' => $this->job->partitions] + $due, JSON_THROW_ON_ERROR);
+        $to = json_encode(['queue' => $this->queue->name(), 'partitions' => $this->queue->settings()->partitions] + $due, JSON_THROW_ON_ERROR);
 
         return [
             'id' => $id,
-            'payload' => $this->job->body,
             'delay' => $delay,
-            'priority' => $this->job->priority,
-            'ttr' => $this->job->ttr,
-            'maxAttempts' => $this->job->maxAttempts,
-            'backoff' => $this->job->backoff,
-            'timeout' => $this->job->timeout,
             'headers' => $headers + [self::TO => $to] + $this->job->headers,
-            'extras' => $this->job->extras,
             // The entry of the chain decides whether it may be stored.
             'onDuplicate' => OnDuplicate::Replace,
-        ];
+        ] + StoredJob::item($this->job);
     }
 
     /**
@@ -139,17 +125,10 @@ final class ChainLink
     {
         $to = json_decode($copy->headers[self::TO], true, flags: JSON_THROW_ON_ERROR);
 
-        return [$queue->sibling($to['queue'], ['partitions' => $to['partitions']] + self::RAW), [
+        return [$queue->sibling($to['queue'], ['partitions' => $to['partitions']] + StoredJob::QUEUE), [
             'id' => $id,
-            'payload' => $copy->body,
             'delay' => isset($to['dueAt']) ? Moment::of((float) $to['dueAt']) : $to['delay'],
-            'priority' => $copy->priority,
-            'ttr' => $copy->ttr,
-            'maxAttempts' => $copy->maxAttempts,
-            'backoff' => $copy->backoff,
-            'timeout' => $copy->timeout,
             'headers' => $headers + array_diff_key($copy->headers, [self::TO => true]),
-            'extras' => $copy->extras,
-        ]];
+        ] + StoredJob::item($copy)];
     }
 }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Flow;
 
 use DelayQueue\DuplicateJobException;
+use DelayQueue\Internal\StoredJob;
 use DelayQueue\JobInfo;
 use DelayQueue\QueueInterface;
 use DelayQueue\SealException;
@@ -37,7 +38,7 @@ final class ChainStore
     public function __construct(private readonly QueueInterface $queue)
     {
         // Workers of all queues look here, whatever their queues are like.
-        $this->chains = $queue->sibling(self::QUEUE, ['partitions' => 1, 'capacity' => null] + ChainLink::RAW);
+        $this->chains = $queue->sibling(self::QUEUE, ['partitions' => 1, 'capacity' => null] + StoredJob::QUEUE);
     }
 
     /**
@@ -49,7 +50,7 @@ final class ChainStore
      */
     public function add(ChainMark $first, array $links, ?ChainLink $failed): bool
     {
-        $queues = array_map(static fn (ChainLink $link): array => [$link->queue, $link->job->partitions], $links);
+        $queues = array_map(static fn (ChainLink $link): array => [$link->queue->name(), $link->queue->settings()->partitions], $links);
         $entry = json_encode(['run' => $first->run, 'queues' => $queues], JSON_THROW_ON_ERROR);
         $jobs = [['id' => ChainMark::entryId($first->chain), 'payload' => $entry, 'delay' => self::DELAY, 'group' => self::ALL]];
         foreach ($links as $index => $link) {

@@ -63,7 +63,7 @@ final class Follow
         } finally {
             unset(self::$followed[$job]);
         }
-        if ($result !== false && self::isDone($job, $queue)) {
+        if (self::isDone($job, $queue)) {
             foreach ($steps as $step) {
                 self::push($step, $job, $queue, $result);
             }
@@ -107,7 +107,7 @@ final class Follow
         $queue->on(Event::Buried, static function (Event $event, ?JobInterface $job, ?Throwable $error) use ($weak): void {
             $queue = $weak->get();
             if ($job !== null && $queue !== null) {
-                self::tell($job, $queue, null, $error?->getMessage() ?? 'the handler returned false');
+                self::tell($job, $queue, null, $error?->getMessage() ?? 'it was buried');
             }
         });
     }

@@ -8,7 +8,7 @@ use DateInterval;
 use DelayQueue\Backoff;
 
 /**
- * The classic times of a notification, as what push() needs for them:
+ * The classic times of a notification, as what push() and NewJob need for them:
  *
  *     $queue->push(['url' => $url, 'body' => $event], ...Schedule::stages(), id: 'paid-4711');
  *

@@ -14,14 +14,10 @@ use DelayQueue\SealException;
  */
 final class Sealed
 {
-    /**
-     * @param bool $isSealing whether this object of the queue seals what it pushes
-     *
-     * @throws SealException when it has sealed jobs, and this object of it has no keys
-     */
-    public static function refuseWithoutKeys(QueueInterface $queue, bool $isSealing): void
+    /** @throws SealException when it has sealed jobs, and this object of it has no keys */
+    public static function refuseWithoutKeys(QueueInterface $queue): void
     {
-        foreach ($isSealing ? [] : [$queue->peekReady(), $queue->peekDelayed(), $queue->peekBuried()] as $job) {
+        foreach ($queue->settings()->isSealed ? [] : [$queue->peekReady(), $queue->peekDelayed(), $queue->peekBuried()] as $job) {
             $job?->seal === null || throw new SealException("queue {$queue->name()} needs keys: its jobs are sealed");
         }
     }

@@ -63,14 +63,14 @@ final class StartBy
     }
 
     /**
-     * The headers of a job that was started in time: it may come again as late as it likes.
+     * The change of headers of a job that was started in time: it may come again as late as it likes.
      *
      * @param array<array-key, string> $headers
      *
-     * @return array<array-key, string>|null null: as they are, which is without such a header
+     * @return array<string, null>|null for Job::update(); null: it has no such header
      */
     public static function without(array $headers): ?array
     {
-        return isset($headers[self::HEADER]) ? array_diff_key($headers, [self::HEADER => 1]) : null;
+        return isset($headers[self::HEADER]) ? [self::HEADER => null] : null;
     }
 }

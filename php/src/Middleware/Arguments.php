@@ -5,9 +5,10 @@ declare(strict_types=1);
 namespace DelayQueue\Middleware;
 
 use DateInterval;
+use DelayQueue\Internal\Invalid;
 use DelayQueue\Internal\Seconds;
+use DelayQueue\InvalidArgument;
 use Throwable;
-use ValueError;
 
 /**
  * Checks the arguments of constructors here, in PHP's words.
@@ -43,8 +44,8 @@ final class Arguments
         return $names;
     }
 
-    public static function error(string $class, string $argument, string $must): ValueError
+    public static function error(string $class, string $argument, string $must): InvalidArgument
     {
-        return new ValueError("$class::__construct(): Argument $argument $must");
+        return Invalid::argument("$class::__construct(): Argument $argument", $must);
     }
 }

@@ -8,6 +8,7 @@ use Closure;
 use DateInterval;
 use DelayQueue\Internal\Monotonic;
 use DelayQueue\JobInterface;
+use DelayQueue\Release;
 use Throwable;
 use ValueError;
 
@@ -43,7 +44,7 @@ final class CircuitBreaker
 
     /**
      * @param int<1, 1000> $failures
-     * @param list<class-string> $of these exceptions count and no others; none: each failure, also that of a handler that returns false
+     * @param list<class-string> $of these exceptions count and no others; none: each failure
      * @param (Closure(JobInterface): string)|null $key jobs of one key share failures, pauses and trials; null: those of one queue and task
      *
      * @throws ValueError
@@ -73,30 +74,28 @@ final class CircuitBreaker
             $left = $this->pauses[$key] - Monotonic::now();
             if ($left > 0) {
                 // Not all at the same moment: the trial comes first.
-                $job->release($left + $this->pause * random_int(0, 100) / 1000, countAttempt: false);
-
-                return false;
+                throw new Release($left + $this->pause * random_int(0, 100) / 1000, 'the circuit breaker is open', countAttempt: false);
             }
             // A handler may run a loop of its own, with jobs of this key in it.
             $this->pauses[$key] = Monotonic::now() + $this->pause;
         }
-        $error = $result = null;
+        $error = null;
         try {
-            return $result = $next($job);
+            return $next($job);
         } catch (Throwable $error) {
             throw $error;
         } finally {
-            $this->learn($key, $isTrial, $this->hasFailed($error, $result, $job));
+            $this->learn($key, $isTrial, $this->hasFailed($error));
         }
     }
 
     /** Null where the end of the run tells nothing. */
-    private function hasFailed(?Throwable $error, mixed $result, JobInterface $job): ?bool
+    private function hasFailed(?Throwable $error): ?bool
     {
         return match (true) {
-            $error !== null => Failure::is($error) && ($this->of === [] || Failure::isOneOf($error, $this->of)) ? true : null,
-            $result === false => $this->of === [] && !$job->isSettled() ? true : null,
-            default => false,
+            $error === null => false,
+            Failure::is($error) && ($this->of === [] || Failure::isOneOf($error, $this->of)) => true,
+            default => null,
         };
     }
 

@@ -9,7 +9,7 @@ namespace DelayQueue\Middleware;
  *
  *     new Pipeline($handler, new RetryOnly(NetworkException::class, TimeoutException::class))
  *
- * A handler that returns false fails as without it. The lastError of a buried job tells the exception.
+ * The lastError of a buried job tells the exception.
  */
 final class RetryOnly
 {

@@ -5,11 +5,13 @@ declare(strict_types=1);
 namespace DelayQueue\Schedule;
 
 use DateInterval;
-use DelayQueue\Internal\Seconds;
+use DelayQueue\Internal\Invalid;
+use DelayQueue\InvalidArgument;
 use ReflectionMethod;
 use ReflectionParameter;
 use Throwable;
-use ValueError;
+
+use function DelayQueue\duration;
 
 /**
  * Errors of arguments, worded as PHP words them.
@@ -19,30 +21,22 @@ use ValueError;
 final class Arguments
 {
     /** @param string $method as __METHOD__ has it */
-    public static function wrong(string $method, string $argument, string $must, ?Throwable $cause = null): ValueError
+    public static function wrong(string $method, string $argument, string $must, ?Throwable $cause = null): InvalidArgument
     {
         $parameters = (new ReflectionMethod(...explode('::', $method)))->getParameters();
         $names = array_map(static fn (ReflectionParameter $parameter): string => $parameter->getName(), $parameters);
         $number = 1 + (int) array_search($argument, $names, true);
 
-        return new ValueError("$method(): Argument #$number (\$$argument) $must", 0, $cause);
-    }
-
-    /** An error of another method, about the argument of this name here; null: about the one that has the same name there. */
-    public static function relayed(ValueError $error, string $method, ?string $argument = null): ValueError
-    {
-        return preg_match('/^\S+\(\): Argument #\d+ \(\$(\w+)\) (.+)$/sD', $error->getMessage(), $found) === 1
-            ? self::wrong($method, $argument ?? ($found[1] === 'id' ? 'name' : $found[1]), $found[2], $error)
-            : $error;
+        return Invalid::argument("$method(): Argument #$number (\$$argument)", $must, $cause);
     }
 
     /** Seconds. */
     public static function duration(int|float|string|DateInterval $value, string $method, string $argument): float
     {
         try {
-            return Seconds::of($value, $method, "Argument #1 (\$$argument)");
-        } catch (ValueError $error) {
-            throw self::relayed($error, $method, $argument);
+            return duration($value);
+        } catch (InvalidArgument $error) {
+            throw self::wrong($method, $argument, $error->reason, $error);
         }
     }
 }

@@ -5,14 +5,21 @@ declare(strict_types=1);
 namespace DelayQueue\Schedule;
 
 use Closure;
+use DateInterval;
 use DateTimeImmutable;
+use DateTimeInterface;
+use DelayQueue\Internal\GivenJob;
+use DelayQueue\Internal\Invalid;
 use DelayQueue\Internal\Moment;
 use DelayQueue\Internal\Sealed;
 use DelayQueue\Internal\Verbatim;
-use DelayQueue\OnExpiry;
+use DelayQueue\InvalidArgument;
+use DelayQueue\NewJob;
 use DelayQueue\QueueInterface;
 use TypeError;
 use ValueError;
+
+use function DelayQueue\duration;
 
 /**
  * From the arguments of Schedules::set() to a definition that has no mistakes.
@@ -23,11 +30,10 @@ final class Check
 {
     private const METHOD = Schedules::class . '::set';
 
-    /** Parameters of push(), and whether they are lengths of time. */
-    private const OPTIONS = [
-        'priority' => false, 'ttr' => true, 'maxAttempts' => false, 'backoff' => false, 'timeout' => true, 'headers' => false,
-        'expires' => true, 'onExpiry' => false, 'retryUntil' => true, 'group' => false,
-    ];
+    private const JOB = self::METHOD . '(): Argument #4 ($job)';
+
+    /** Each occurrence has its own. */
+    private const NOT_HERE = ['delay', 'id', 'onDuplicate', 'unique', 'maxWait', 'extras'];
 
     /** So many moments of a line of cron say how close they come. */
     private const SAMPLES = 24;
@@ -42,10 +48,12 @@ final class Check
     /** @param array<string, mixed> $arguments of Schedules::set(); those that may be left out may be missing */
     public function definition(array $arguments): Definition
     {
-        $arguments += ['payload' => null, 'overlap' => Overlap::Allow, 'catchUp' => '1h', 'jitter' => 0, 'until' => null];
+        $arguments += ['job' => [], 'overlap' => Overlap::Allow, 'catchUp' => '1h', 'jitter' => 0, 'until' => null];
         $catchUp = $arguments['catchUp'];
         $until = $arguments['until'] === null ? null : DateTimeImmutable::createFromInterface($arguments['until']);
-        [$payload, $json] = [$arguments['payload'], null];
+        $options = GivenJob::read(is_array($arguments['job']) ? $arguments['job'] + ['payload' => null] : $arguments['job'], self::JOB, self::NOT_HERE);
+        [$payload, $json] = [$options['payload'], null];
+        unset($options['payload']);
         if ($payload instanceof Verbatim) {
             [$payload, $json] = [json_decode($payload->json, flags: JSON_THROW_ON_ERROR), $payload->json];
         }
@@ -57,7 +65,7 @@ final class Check
             $catchUp instanceof CatchUp ? $catchUp : Arguments::duration($catchUp, self::METHOD, 'catchUp'),
             Arguments::duration($arguments['jitter'], self::METHOD, 'jitter'),
             $until === null ? null : Moment::of((float) $until->format('U.u')),
-            self::options($arguments),
+            self::inSeconds($options),
             $json,
         );
         $this->checkJob($arguments['name'], $definition);
@@ -67,17 +75,22 @@ final class Check
     }
 
     /**
-     * @param array<string, mixed> $arguments
+     * @param array<string, mixed> $options
      *
      * @return array<string, mixed>
      */
-    private static function options(array $arguments): array
+    private static function inSeconds(array $options): array
     {
-        $options = [];
-        foreach (self::OPTIONS as $name => $isDuration) {
-            $value = $arguments[$name] ?? null;
-            if ($value !== null && $value !== [] && $value !== OnExpiry::Bury) {
-                $options[$name] = $isDuration ? Arguments::duration($value, self::METHOD, $name) : $value;
+        foreach ($options as $name => $value) {
+            if ($value instanceof DateTimeInterface) {
+                throw Invalid::key(self::JOB, $name, 'must be a length of time, which counts from the moment of each job');
+            }
+            if (GivenJob::mayBe($name, DateInterval::class) && (is_scalar($value) || $value instanceof DateInterval)) {
+                try {
+                    $options[$name] = duration($value);
+                } catch (InvalidArgument $error) {
+                    throw Invalid::key(self::JOB, $name, $error->reason, $error);
+                }
             }
         }
 
@@ -88,9 +101,9 @@ final class Check
     private function checkJob(string $name, Definition $definition): void
     {
         try {
-            $this->queue->prepare(null, id: $name);
-        } catch (ValueError $error) {
-            throw Arguments::relayed($error, self::METHOD);
+            new NewJob(null, id: $name);
+        } catch (InvalidArgument $error) {
+            throw Arguments::wrong(self::METHOD, 'name', $error->reason, $error);
         }
         if (strlen($name . self::AT) > 200) {
             $most = 200 - strlen(self::AT);
@@ -100,26 +113,27 @@ final class Check
             throw Arguments::wrong(self::METHOD, 'queue', 'must be another queue than that of the schedules');
         }
         try {
-            $job = $definition->job($name . self::AT, new DateTimeImmutable('@0'));
             $opened = ($this->open)($definition->queue);
-            $target = $definition->target($opened);
-            // A queue of raw payloads says that it takes none but strings.
-            $definition->json === null || $opened->prepare([]);
-            $prepared = $target->prepare(...$job);
-            $this->queue->prepare($definition->toArray());
-        } catch (ValueError $error) {
-            throw Arguments::relayed($error, self::METHOD);
-        } catch (TypeError $error) {
-            $isPayload = str_contains($error->getMessage(), '($payload) must be of type string');
-            throw $isPayload ? Arguments::wrong(self::METHOD, 'payload', "must be of type string: $definition->queue has raw payloads", $error) : $error;
+        } catch (InvalidArgument $error) {
+            throw Arguments::wrong(self::METHOD, 'queue', $error->reason, $error);
         }
-        Sealed::refuseWithoutKeys($target, $prepared->isSealed);
+        if ($opened->settings()->format === 'raw' && (!is_string($definition->payload) || $definition->json !== null)) {
+            throw Invalid::key(self::JOB, 'payload', "must be of type string: $definition->queue has raw payloads");
+        }
+        $target = $definition->target($opened);
+        try {
+            $target->prepare($definition->job($name . self::AT, new DateTimeImmutable('@0')));
+        } catch (TypeError | ValueError $error) {
+            throw GivenJob::wrong($error, self::JOB);
+        }
+        $this->queue->prepare(['payload' => $definition->toArray()]);
+        Sealed::refuseWithoutKeys($target);
     }
 
     /** A schedule that goes on as it is may be at its end. */
     private function isStored(string $name, Definition $definition): bool
     {
-        return $definition->until !== null && $this->queue->peek($name)?->body === $this->queue->prepare($definition->toArray())->body;
+        return $definition->until !== null && $this->queue->peek($name)?->body === $this->queue->prepare(['payload' => $definition->toArray()])->body;
     }
 
     /** @throws ValueError|Ended */

@@ -5,11 +5,10 @@ declare(strict_types=1);
 namespace DelayQueue\Schedule;
 
 use DateTimeImmutable;
-use DelayQueue\Backoff;
 use DelayQueue\Internal\ExactJson;
+use DelayQueue\Internal\GivenJob;
 use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
-use DelayQueue\OnExpiry;
 use DelayQueue\QueueInterface;
 use Error;
 use JsonException;
@@ -33,7 +32,7 @@ final class Definition
      * @param non-empty-string $queue
      * @param mixed $payload as push() takes it
      * @param float|CatchUp $catchUp in seconds
-     * @param array<string, mixed> $options of the job, as push() takes them
+     * @param array<string, mixed> $options of the job, as pushMany() takes them
      * @param string|null $json the payload as it is stored, where PHP would write its numbers otherwise
      */
     public function __construct(
@@ -74,7 +73,7 @@ final class Definition
                 is_string($stored->catchUp ?? 0) ? CatchUp::from($stored->catchUp) : self::number($stored->catchUp ?? 0),
                 self::number($stored->jitter ?? 0),
                 isset($stored->until) ? Moment::of(self::number($stored->until)) : null,
-                self::options((array) ($stored->options ?? [])),
+                GivenJob::fromJson((array) ($stored->options ?? [])),
                 $exact,
             );
         } catch (JsonException $error) {
@@ -87,11 +86,6 @@ final class Definition
     /** @return array<string, mixed> the payload of the schedule's job */
     public function toArray(): array
     {
-        $options = $this->options;
-        isset($options['backoff']) && $options['backoff'] = (string) $options['backoff'];
-        isset($options['onExpiry']) && $options['onExpiry'] = $options['onExpiry']->value;
-        isset($options['headers']) && $options['headers'] = (object) $options['headers'];
-
         return $this->when->toArray() + [
             'queue' => $this->queue,
             ...($this->json === null ? ['payload' => $this->payload] : ['json' => $this->json]),
@@ -100,7 +94,7 @@ final class Definition
         ] + array_filter([
             'jitter' => $this->jitter ?: null,
             'until' => $this->until === null ? null : (float) $this->until->format('U.u'),
-            'options' => $options ?: null,
+            'options' => GivenJob::toJson($this->options) ?: null,
         ], static fn (mixed $value): bool => $value !== null);
     }
 
@@ -187,19 +181,5 @@ final class Definition
         }
 
         return $parsed["$line $zone"] ??= Cron::parse($line, $zone);
-    }
-
-    /**
-     * @param array<string, mixed> $stored
-     *
-     * @return array<string, mixed>
-     */
-    private static function options(array $stored): array
-    {
-        isset($stored['backoff']) && $stored['backoff'] = Backoff::parse($stored['backoff']);
-        isset($stored['onExpiry']) && $stored['onExpiry'] = OnExpiry::from($stored['onExpiry']);
-        isset($stored['headers']) && $stored['headers'] = (array) $stored['headers'];
-
-        return $stored;
     }
 }

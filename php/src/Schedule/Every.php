@@ -8,7 +8,6 @@ use DateInterval;
 use DateTimeImmutable;
 use DateTimeInterface;
 use DelayQueue\Internal\Moment;
-use DelayQueue\Release;
 use ValueError;
 
 /** Moments at equal distances, which count from Schedules::set(). */
@@ -28,11 +27,7 @@ final class Every implements Recurrence
      */
     public static function interval(int|float|string|DateInterval $interval): self
     {
-        try {
-            $ms = (int) round((new Release($interval))->delay * 1000);
-        } catch (ValueError $error) {
-            throw Arguments::relayed($error, __METHOD__, 'interval');
-        }
+        $ms = (int) round(Arguments::duration($interval, __METHOD__, 'interval') * 1000);
 
         return $ms >= self::LEAST_MS ? new self($ms) : throw Arguments::wrong(__METHOD__, 'interval', 'must be at least 1 second');
     }

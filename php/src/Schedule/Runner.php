@@ -9,7 +9,6 @@ use DateTimeImmutable;
 use DelayQueue\Bury;
 use DelayQueue\ConnectionException;
 use DelayQueue\Internal\Moment;
-use DelayQueue\Internal\SamePayload;
 use DelayQueue\Internal\Sealed;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
@@ -65,7 +64,7 @@ final class Runner
         $this->open = $open ?? $queue->sibling(...);
         try {
             // Each schedule that falls due would be buried.
-            Sealed::refuseWithoutKeys($queue, $queue->prepare('')->isSealed);
+            Sealed::refuseWithoutKeys($queue);
         } catch (ConnectionException | ServerException) {
             // consume() waits for Redis, or says what is wrong.
         }
@@ -223,9 +222,7 @@ final class Runner
     private function note(JobInterface $job, State $state): void
     {
         if ($state->headers() !== State::of($job->headers)->headers()) {
-            // An object of format 'raw' has the bytes for a payload.
-            $payload = $job->payload === $job->body ? $job->body : SamePayload::of($job)?->value;
-            $job->update($payload ?? Definition::read($job->body)->toArray(), $state->headers());
+            $job->update(headers: $state->changes());
         }
     }
 }

@@ -8,11 +8,9 @@ use Closure;
 use DateInterval;
 use DateTimeImmutable;
 use DateTimeInterface;
-use DelayQueue\Backoff;
 use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
-use DelayQueue\JobInterface;
-use DelayQueue\OnExpiry;
+use DelayQueue\NewJob;
 use DelayQueue\QueueInterface;
 use DelayQueue\SealException;
 use DelayQueue\State as JobState;
@@ -24,7 +22,7 @@ use ValueError;
  * Jobs that are pushed again and again: each schedule is a delayed job in a queue of schedules, which a Runner serves.
  *
  *     $schedules = new Schedules(new DelayQueue('schedules'));
- *     $schedules->set('invoices', Cron::parse('0 9 * * MON-FRI', 'Europe/Berlin'), queue: 'invoices', payload: ['kind' => 'daily']);
+ *     $schedules->set('invoices', Cron::parse('0 9 * * MON-FRI', 'Europe/Berlin'), 'invoices', ['payload' => ['kind' => 'daily']]);
  */
 final class Schedules
 {
@@ -52,11 +50,11 @@ final class Schedules
      *
      * @param non-empty-string $name as an id of a job, and at most 175 bytes
      * @param non-empty-string $queue of its jobs
-     * @param mixed $payload of its jobs, as in push(), and so the parameters from $priority on. $expires and $retryUntil count from the moment of each
+     * @param NewJob|array<string, mixed> $job to push, with its properties as keys; without a payload null is one. `expires` and `retryUntil` count from the
+     *     moment of each. It has no delay, id, onDuplicate, unique and maxWait: each has its own
      * @param int|float|string|DateInterval|CatchUp $catchUp what becomes of moments that nobody ran
      * @param int|float|string|DateInterval $jitter each job is due up to so much later; at most the time between two moments
      * @param DateTimeInterface|null $until no job comes after that, and the schedule is removed
-     * @param array<array-key, string> $headers
      *
      * @return bool false: nothing has changed
      *
@@ -69,25 +67,15 @@ final class Schedules
         string $name,
         Cron|Every $when,
         string $queue,
-        mixed $payload = null,
+        NewJob|array $job = [],
         Overlap $overlap = Overlap::Allow,
         int|float|string|DateInterval|CatchUp $catchUp = '1h',
         int|float|string|DateInterval $jitter = 0,
         ?DateTimeInterface $until = null,
-        ?int $priority = null,
-        int|float|string|DateInterval|null $ttr = null,
-        ?int $maxAttempts = null,
-        ?Backoff $backoff = null,
-        int|float|string|DateInterval|null $timeout = null,
-        array $headers = [],
-        int|float|string|DateInterval|null $expires = null,
-        OnExpiry $onExpiry = OnExpiry::Bury,
-        int|float|string|DateInterval|null $retryUntil = null,
-        ?string $group = null,
     ): bool {
         $arguments = get_defined_vars();
 
-        return $this->store($name, $this->define($arguments));
+        return $this->store($name, (new Check($this->queue, $this->open))->definition($arguments));
     }
 
     /** Null: there is none of this name. */
@@ -183,22 +171,25 @@ final class Schedules
      *
      * @internal
      *
-     * @param array<string, mixed> $arguments of set()
+     * @param array<string, mixed> $arguments of set(), with the keys of the job among them
      */
     public function define(array $arguments): Definition
     {
-        return (new Check($this->queue, $this->open))->definition($arguments);
+        $ours = array_flip(['name', 'when', 'queue', 'overlap', 'catchUp', 'jitter', 'until']);
+        $job = ['job' => array_diff_key($arguments, $ours)];
+
+        return (new Check($this->queue, $this->open))->definition($job + array_intersect_key($arguments, $ours));
     }
 
     /** @internal */
     public function store(string $name, Definition $definition): bool
     {
-        $body = $this->queue->prepare($definition->toArray())->body;
+        $body = $this->queue->prepare(['payload' => $definition->toArray()])->body;
 
-        $change = function (JobInfo|JobInterface|null $old, bool $isBuried) use ($definition, $body): ?array {
+        $change = function (?JobInfo $old) use ($definition, $body): ?array {
             // A queue is sealed as a whole: another schedule tells whether a new one will be read.
             self::refuseUnreadable($old ?? $this->queue->peekDelayed());
-            if ($old?->body === $body && !$isBuried) {
+            if ($old?->body === $body && $old->state !== JobState::Buried) {
                 return null;
             }
             $now = $this->queue->now();
@@ -229,11 +220,11 @@ final class Schedules
      */
     private function change(string $name, Closure $change, bool $isForAll = true): bool
     {
-        $write = function (JobInfo|JobInterface|null $job, bool $isBuried) use ($change, $isForAll): ?array {
+        $write = function (?JobInfo $job) use ($change, $isForAll): ?array {
             self::refuseUnreadable($job);
             $definition = $job === null ? null : self::definition($job);
             $state = State::of($job->headers ?? []);
-            if ($definition === null || (!$isForAll && $state->pausedUntil === null && !$isBuried)) {
+            if ($definition === null || (!$isForAll && $state->pausedUntil === null && $job->state !== JobState::Buried)) {
                 return null;
             }
             $now = $this->queue->now();
@@ -253,7 +244,7 @@ final class Schedules
         return self::definition($job) === null ? null : Schedule::of($job);
     }
 
-    private static function definition(JobInfo|JobInterface $job): ?Definition
+    private static function definition(JobInfo $job): ?Definition
     {
         try {
             return Definition::read($job->body);
@@ -263,10 +254,9 @@ final class Schedules
     }
 
     /** @throws SealException */
-    private static function refuseUnreadable(JobInfo|JobInterface|null $job): void
+    private static function refuseUnreadable(?JobInfo $job): void
     {
-        // A job that is held has been opened.
-        if ($job instanceof JobInfo && $job->sealError !== null) {
+        if ($job?->sealError !== null) {
             throw new SealException("schedule '$job->id' in queue '$job->queue' cannot be opened: $job->sealError");
         }
     }

@@ -69,9 +69,15 @@ final class State
     /** @return array<string, string> */
     public function headers(): array
     {
+        return array_filter($this->changes(), is_string(...));
+    }
+
+    /** @return array<string, string|null> for update(): null where there is none */
+    public function changes(): array
+    {
         $text = static fn (?float $seconds): ?string => $seconds === null ? null : sprintf('%.6F', $seconds);
 
-        return array_filter([
+        return [
             self::FROM => $text($this->from),
             self::PLANNED => $text($this->planned),
             self::LAST => $this->last,
@@ -79,7 +85,7 @@ final class State
             self::TRIED => $this->isTried === null ? null : (string) (int) $this->isTried,
             self::OUTLIVED => $this->outlived === null ? null : (string) $this->outlived,
             self::OWED => $this->owed === [] ? null : implode(' ', array_map($text, $this->owed)),
-        ], static fn (?string $value): bool => $value !== null);
+        ];
     }
 
     /** The first moment that is still to run, where it is noted. */

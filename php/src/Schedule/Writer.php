@@ -7,16 +7,12 @@ namespace DelayQueue\Schedule;
 use Closure;
 use DateTimeImmutable;
 use DelayQueue\Backoff;
-use DelayQueue\Internal\Moment;
 use DelayQueue\JobInfo;
-use DelayQueue\JobInterface;
-use DelayQueue\LeaseLostException;
 use DelayQueue\QueueInterface;
 use DelayQueue\State as JobState;
 
 /**
- * Stores schedules. One that is there is held meanwhile, so that no other process changes it between a look and a
- * change.
+ * Stores schedules. One that was changed between a look and the change is looked at again.
  *
  * @internal
  */
@@ -37,9 +33,8 @@ final class Writer
     }
 
     /**
-     * @param Closure(JobInfo|JobInterface|null, bool): (array{string, State, DateTimeImmutable}|null) $change gets the
-     *     job as it is, if there is one, and whether it is buried. It gives the payload, the state, and when it is due;
-     *     null: nothing is to change. It is called again whenever somebody else may have changed the job
+     * @param Closure(?JobInfo): (array{string, State, DateTimeImmutable}|null) $change gets the job as it is, if there is one. It gives the payload, the
+     *     state, and when it is due; null: nothing is to change. It is called again whenever somebody else has changed the job
      *
      * @return bool false: nothing was to change
      *
@@ -48,65 +43,34 @@ final class Writer
     public function write(string $name, Closure $change): bool
     {
         for ($patient = hrtime(true) + self::PATIENCE; ; self::await($name, $patient)) {
-            // The look comes first, because reserveJob() buries a job that it cannot open.
             $seen = $this->queue->peek($name);
-            $isBuried = $seen?->state === JobState::Buried;
-            $changed = $change($seen, $isBuried);
+            $changed = $change($seen);
             if ($changed === null) {
                 return false;
             }
-            if ($seen === null) {
-                if ($this->push($name, ...$changed) !== null) {
-                    return true;
-                }
-                continue;
-            }
-            $job = $this->queue->reserveJob($name);
-            try {
-                if ($job !== null) {
-                    return self::update($job, fn (): ?array => $change($job, $isBuried));
-                }
-            } catch (LeaseLostException) {
-                // It was cancelled, or this process stood still.
+            if ($seen === null ? $this->push($name, ...$changed) !== null : $this->update($seen, ...$changed)) {
+                return true;
             }
         }
     }
 
-    /** @param Closure(): (array{string, State, DateTimeImmutable}|null) $change */
-    private static function update(JobInterface $job, Closure $change): bool
+    private function update(JobInfo $seen, string $body, State $state, DateTimeImmutable $due): bool
     {
-        $due = Moment::of($job->dueAt);
-        $isUpdated = false;
-        try {
-            $changed = $change();
-            if ($changed !== null) {
-                [$body, $state, $then] = $changed;
-                $job->update($body, $state->headers());
-                [$isUpdated, $due] = [true, $then];
-            }
-        } finally {
-            try {
-                $job->release($due, countAttempt: false);
-            } catch (LeaseLostException) {
-                // A runner has it, with what was stored.
-            }
-        }
-
-        return $isUpdated;
+        return $seen->state !== JobState::Reserved && $this->queue->update($seen->id, $body, $state->changes(), $due, $seen);
     }
 
     private function push(string $name, string $body, State $state, DateTimeImmutable $due): ?string
     {
-        return $this->queue->tryPush(
-            $body,
-            $due,
-            $name,
-            ttr: self::TTR,
-            maxAttempts: 0,
+        return $this->queue->tryPush([
+            'payload' => $body,
+            'delay' => $due,
+            'id' => $name,
+            'ttr' => self::TTR,
+            'maxAttempts' => 0,
             // A run fails, and is not released, only where Redis fails as well.
-            backoff: Backoff::fixed(1),
-            headers: $state->headers(),
-        );
+            'backoff' => Backoff::fixed(1),
+            'headers' => $state->headers(),
+        ]);
     }
 
     /** A schedule that is held is never removed and pushed anew: it would be lost if this process died in between. */

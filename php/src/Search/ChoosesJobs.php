@@ -31,12 +31,7 @@ trait ChoosesJobs
     public function tag(string ...$tags): self
     {
         $tags = array_values($tags);
-        try {
-            Tags::of(...$tags);
-        } catch (ValueError $error) {
-            $message = str_replace(Tags::class . '::of', self::class . '::tag', $error->getMessage());
-            throw new ValueError($message, 0, $error);
-        }
+        Tags::check($tags, self::class . '::tag()');
 
         return $this->with(static fn (Criteria $criteria) => array_push($criteria->tags, ...$tags));
     }

@@ -9,6 +9,7 @@ use DelayQueue\Flow\Batch;
 use DelayQueue\Flow\Chain;
 use DelayQueue\Internal\Moment;
 use DelayQueue\Internal\Sealed;
+use DelayQueue\Internal\StoredJob;
 use DelayQueue\JobInfo;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
@@ -25,9 +26,6 @@ use ValueError;
  */
 final class Move
 {
-    /** Payloads are bytes here, as large as any queue takes. */
-    private const OPTIONS = ['format' => 'raw', 'maxPayload' => 512 << 20];
-
     private readonly QueueInterface $source;
 
     private readonly QueueInterface $target;
@@ -51,10 +49,10 @@ final class Move
             throw new ValueError(Search::class . '::moveTo(): Argument #1 ($target) must be another queue');
         }
         // A queue that expects JSON would bury what is none.
-        $this->source = $source->sibling($source->name(), self::OPTIONS);
-        $this->target = $target->sibling($target->name(), self::OPTIONS);
-        $this->isSealing = $target->prepare('')->isSealed;
-        Sealed::refuseWithoutKeys($target, $this->isSealing);
+        $this->source = $source->sibling($source->name(), StoredJob::QUEUE);
+        $this->target = $target->sibling($target->name(), StoredJob::QUEUE);
+        $this->isSealing = $target->settings()->isSealed;
+        Sealed::refuseWithoutKeys($target);
         $this->receipts = new MoveReceipts($source, $target);
         $this->startedAt = $startedAt ?? $source->now();
     }
@@ -126,7 +124,7 @@ final class Move
     /** To hold a job that this object cannot open would bury it. */
     private function isOpen(JobInfo $job): bool
     {
-        if ($job->seal !== null && ($job->sealError === null ? !$this->isSealing : !$this->source->prepare('')->isSealed)) {
+        if ($job->seal !== null && ($job->sealError === null ? !$this->isSealing : !$this->source->settings()->isSealed)) {
             $queue = $job->sealError === null ? $this->target : $this->source;
             throw new SealException("queue {$queue->name()} needs keys: job '$job->id' is sealed");
         }
@@ -217,17 +215,8 @@ final class Move
 
         return [
             'receipt' => $this->receipts->of($job),
-            'id' => $job->id,
-            'payload' => $job->body,
             'delay' => Moment::of($job->dueAt),
             'createdAt' => $job->createdAt,
-            'priority' => $job->priority,
-            'ttr' => $job->ttr,
-            'timeout' => $job->timeout,
-            'backoff' => $job->backoff,
-            'maxAttempts' => $job->maxAttempts,
-            'headers' => $job->headers,
-            'extras' => $job->extras,
-        ] + ($isNew ? [] : ['past' => $past]) + ($job->state === State::Buried ? ['state' => State::Buried] : []);
+        ] + StoredJob::item($job) + ($isNew ? [] : ['past' => $past]) + ($job->state === State::Buried ? ['state' => State::Buried] : []);
     }
 }

@@ -11,7 +11,7 @@ use ValueError;
 /**
  * Words by which jobs are found again. They are a header of the job, `tags`, separated by commas:
  *
- *     $queue->push($payload, headers: Tags::of('tenant:42', 'import') + ['trace' => $trace]);
+ *     $queue->tryPush(new NewJob($payload, headers: Tags::of('tenant:42', 'import') + ['trace' => $trace]));
  */
 final class Tags
 {
@@ -24,15 +24,24 @@ final class Tags
      */
     public static function of(string ...$tags): array
     {
-        $tags = array_values($tags);
-        foreach ($tags as $index => $tag) {
-            $fault = self::fault($tag);
-            if ($fault !== null) {
-                throw new ValueError(self::class . '::of(): Argument #' . $index + 1 . " must $fault");
-            }
-        }
+        self::check(array_values($tags), self::class . '::of()');
 
         return $tags === [] ? [] : [self::HEADER => implode(',', array_unique($tags))];
+    }
+
+    /**
+     * @internal
+     *
+     * @param list<string> $tags
+     *
+     * @throws ValueError as of()
+     */
+    public static function check(array $tags, string $method): void
+    {
+        foreach ($tags as $index => $tag) {
+            $fault = self::fault($tag);
+            $fault === null || throw new ValueError("$method: Argument #" . $index + 1 . " must $fault");
+        }
     }
 
     /** @return list<non-empty-string> of a job, also of one whose header another program has written */

@@ -53,8 +53,8 @@ final class Walk
         private readonly ?int $reading,
         private readonly Position $from,
     ) {
-        $prepared = $queue->prepare('');
-        [$this->partitions, $this->hasKeys] = [$prepared->partitions, $prepared->isSealed];
+        $settings = $queue->settings();
+        [$this->partitions, $this->hasKeys] = [$settings->partitions, $settings->isSealed];
     }
 
     /** @return iterable<int, JobInfo> */

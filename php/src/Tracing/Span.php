@@ -102,13 +102,12 @@ final class Span
     }
 
     /** The run or the push has failed. */
-    public function fail(Throwable|string $error): void
+    public function fail(Throwable $error): void
     {
         self::quietly(function () use ($error): void {
-            $isThrown = $error instanceof Throwable;
-            $this->span->setAttribute('error.type', $isThrown ? get_debug_type($error) : '_OTHER');
-            $this->span->setStatus(StatusCode::STATUS_ERROR, $isThrown ? $error->getMessage() : $error);
-            $isThrown && $this->span->recordException($error);
+            $this->span->setAttribute('error.type', get_debug_type($error));
+            $this->span->setStatus(StatusCode::STATUS_ERROR, $error->getMessage());
+            $this->span->recordException($error);
         });
     }
 

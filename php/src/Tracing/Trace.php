@@ -44,12 +44,7 @@ final class Trace
         );
         self::$running[] = ($this->relation === Relation::None ? null : $origin) ?? TraceContext::make();
         try {
-            $result = $next($job);
-            if ($result === false && !$job->isSettled()) {
-                $span?->fail('the handler returned false');
-            }
-
-            return $result;
+            return $next($job);
         } catch (Throwable $error) {
             // The others only say "not now".
             if (!$error instanceof Release && !$error instanceof ShutdownException && !$error instanceof CancelledException) {

@@ -71,7 +71,7 @@ final class Caller
         $queue->on(Event::Buried, fn (Event $event, ?JobInterface $job, ?Throwable $error) => $this->ended(
             $job,
             'afterFailed',
-            $error ?? new RuntimeException('the handler returned false'),
+            $error ?? new RuntimeException('it was buried'),
         ));
     }
 

@@ -42,8 +42,6 @@ final class ChunkAnswers
 
     public function isDone(JobInterface $job): bool
     {
-        $answer = $this->of($job);
-
-        return $answer !== false && !$answer instanceof Throwable;
+        return !$this->of($job) instanceof Throwable;
     }
 }

@@ -10,6 +10,7 @@ use DelayQueue\ConnectionException;
 use DelayQueue\Event;
 use DelayQueue\Exception;
 use DelayQueue\Flow\Follow;
+use DelayQueue\Internal\Moment;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
 use DelayQueue\QueueInterface;
@@ -108,10 +109,13 @@ final class ChunkSettling
         }
         $isOurs = $this->persist([$job], static fn () => match (true) {
             $isPutBack => $job->release(countAttempt: false),
-            $error instanceof Release => $job->release($error->delay),
+            $error instanceof Release => $job->release(
+                $error->dueAt === null ? (float) $error->delay : Moment::of($error->dueAt),
+                countAttempt: $error->countAttempt,
+            ),
             $error instanceof Bury => $job->bury($error->getMessage()),
             $error instanceof TimeoutException => $job->fail($error->getMessage()),
-            default => $job->fail($error ?? 'the handler returned false'),
+            default => $job->fail($error),
         });
         if (!$isOurs) {
             $this->tell(Event::LeaseLost, $job);

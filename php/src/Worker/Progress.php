@@ -7,7 +7,6 @@ namespace DelayQueue\Worker;
 use DelayQueue\CancelledException;
 use DelayQueue\ConnectionException;
 use DelayQueue\Internal\Excerpt;
-use DelayQueue\Internal\OwnHeaders;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\JobInfo;
 use DelayQueue\JobInterface;
@@ -24,8 +23,7 @@ use WeakMap;
  *     Progress::of($job)->report(0.4, 'page 3');
  *     Progress::in($queue->peek($id))['share'];
  *
- * A report writes the job's payload and headers anew, as Job::update() does. A handler that leaves a note for the next attempt by update() gives it to note()
- * instead, or the next report undoes it.
+ * A report changes this header alone: payload, and headers of others, stay as they are, or as the handler has changed them by Job::update().
  */
 final class Progress
 {
@@ -36,10 +34,10 @@ final class Progress
     /** Seconds from one write to the next. */
     private const PAUSE = 1.0;
 
-    /** @var WeakMap<JobInterface, Reported> */
+    /** @var WeakMap<JobInterface, float> when each was reported last, by this host's clock */
     private static WeakMap $reported;
 
-    private function __construct(private readonly JobInterface $job, private readonly Reported $last)
+    private function __construct(private readonly JobInterface $job)
     {
     }
 
@@ -48,7 +46,7 @@ final class Progress
     {
         self::$reported ??= new WeakMap();
 
-        return new self($job, self::$reported[$job] ??= new Reported($job));
+        return new self($job);
     }
 
     /**
@@ -65,7 +63,7 @@ final class Progress
     }
 
     /**
-     * Stores how far the job is: at most once a second, reports in between are dropped; but 1.0 always. Nothing is stored for a payload of more than 64 KiB.
+     * Stores how far the job is: at most once a second, reports in between are dropped; but 1.0 always.
      *
      * It never fails a job: where it cannot be stored, because Redis is away or the lease is lost, it is not.
      *
@@ -80,37 +78,20 @@ final class Progress
             throw new ValueError(__METHOD__ . '(): Argument #1 ($share) must be between 0 and 1');
         }
         $now = RedisClock::here();
-        $isDue = $this->last->at === null || abs($now - $this->last->at) >= self::PAUSE || $share === 1.0;
-        if (!$isDue || $this->last->payload === null || $this->job->isSettled() || $this->job->isLost()) {
+        $isDue = abs($now - (self::$reported[$this->job] ?? -INF)) >= self::PAUSE || $share === 1.0;
+        if (!$isDue || $this->job->isSettled() || $this->job->isLost()) {
             return;
         }
-        $this->last->at = $now;
-        $this->last->header = json_encode(
+        self::$reported[$this->job] = $now;
+        $header = json_encode(
             ['share' => round($share, 6), 'text' => Excerpt::of($text, self::MAX_CHARACTERS), 'at' => round($now, 3)],
             JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE | JSON_THROW_ON_ERROR,
         );
         try {
-            $this->job->update($this->last->payload->value, $this->last->all());
+            $this->job->update(headers: [self::HEADER => $header]);
         } catch (CancelledException $told) {
             throw $told;
         } catch (ConnectionException | ServerException | PayloadException | SealException | LeaseLostException | ValueError) {
         }
-    }
-
-    /**
-     * Job::update(), which keeps the progress and is kept by later reports. It always writes, and throws what that throws.
-     *
-     * @param array<array-key, string>|null $headers null keeps them; those that begin with dq- are always kept
-     *
-     * @throws LeaseLostException|PayloadException|SealException|ValueError
-     * @throws ConnectionException|ServerException
-     */
-    public function note(mixed $payload, ?array $headers = null): void
-    {
-        $reported = clone $this->last;
-        $reported->headers = $headers === null ? $reported->headers : $headers + OwnHeaders::of($reported->headers);
-        $this->job->update($payload, $reported->all());
-        $this->last->headers = $reported->headers;
-        $this->last->note($payload);
     }
 }

@@ -145,7 +145,7 @@ final class CostTest extends TestCase
     /** @return array{int, float} requests that Redis has read, and milliseconds of a processor that its main thread has used, until now */
     private function used(): array
     {
-        preg_match('~^redis\+unix://(.+)\?~', (new DelayQueue('q'))->dsn(), $found);
+        preg_match('~^redis\+unix://(.+)\?~', (new DelayQueue('q'))->settings()->dsn, $found);
         $redis = stream_socket_client('unix://' . rawurldecode($found[1]));
         fwrite($redis, "INFO all\r\n");
         $info = (string) stream_get_contents($redis, (int) substr((string) fgets($redis), 1));

@@ -89,7 +89,7 @@ final class PlacesTest extends DashboardCase
             $site = new Site($queue, new Request('GET', '/'), Access::Read, static fn () => null, false, null);
             $this->assertSame($shown, $site->redis());
         }
-        $queue = new DelayQueue('q', $this->delayQueue()->dsn(), ['prefix' => 'shop']);
+        $queue = new DelayQueue('q', $this->delayQueue()->settings()->dsn, ['prefix' => 'shop']);
         $page = (new Handler($queue, static fn (): Access => Access::Read))->handle(new Request('GET', '/'))->body;
         $this->assertStringContainsString('redis.sock?db=0</bdi> · prefix <bdi>shop</bdi>', $page);
     }
@@ -150,7 +150,7 @@ final class PlacesTest extends DashboardCase
     /** Deletes a key, as somebody at a prompt of Redis does. */
     private function loseKeysOf(string $queue): void
     {
-        preg_match('~^redis\+unix://(.+)\?~', $this->delayQueue()->dsn(), $found);
+        preg_match('~^redis\+unix://(.+)\?~', $this->delayQueue()->settings()->dsn, $found);
         $redis = stream_socket_client('unix://' . rawurldecode($found[1])) ?: throw new RuntimeException('no Redis');
         fwrite($redis, "DEL dq:{{$queue}}:waiting\r\n");
         $this->assertSame(":1\r\n", fgets($redis));

@@ -22,7 +22,7 @@ final class BatchCrashTest extends BatchCase
         $members = self::defined($store, 3);
         $this->assertSame(0, Batch::of($queue, 'import-7')->check());
         $this->assertCount(0, $queue->sibling('reports'), 'there is no member yet');
-        $store->home->push(...$store->marker('row-2', 'imports', ''));
+        $store->home->tryPush($store->marker('row-2', 'imports', ''));
         $this->assertSame([3, 0, 3, 0.0], self::figures(Batch::of($queue, 'import-7')));
 
         Batch::start($queue, 'import-7', self::members(3), self::THEN);

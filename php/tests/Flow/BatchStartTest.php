@@ -8,6 +8,7 @@ use DelayQueue\DuplicateJobException;
 use DelayQueue\Flow\Batch;
 use DelayQueue\Flow\BatchHeld;
 use DelayQueue\Flow\Follow;
+use DelayQueue\NewJob;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
 use DelayQueue\State;
@@ -43,6 +44,20 @@ final class BatchStartTest extends BatchCase
         }
         $this->assertCount(0, $queue);
         $this->assertCount(1, $queue->sibling('reports'));
+    }
+
+    public function testItsJobsMayBeNewJobsAlsoForOtherQueues(): void
+    {
+        $queue = $this->delayQueue('imports');
+        $job = new NewJob('row', id: 'a', priority: 7, headers: ['x' => 'y']);
+        $then = new NewJob('all done', delay: 60, timeout: 5);
+        Batch::start($queue, 'import-7', [$job, ['queue' => 'slow', 'id' => 'b'] + (array) $job], ['queue' => 'reports'] + (array) $then, new NewJob('a failure'));
+        $members = [$queue->peek('a'), $queue->sibling('slow')->peek('b')];
+        $this->assertSame([['row', 7, 'y'], ['row', 7, 'y']], array_map(static fn ($member): array => [$member->payload, $member->priority, $member->headers['x']], $members));
+        $queue->watch('imports', 'slow')->drain(new Follow(static fn () => false));
+        $report = $queue->sibling('reports')->peek('import-7/then');
+        $this->assertSame(['all done', 5.0, 60.0], [$report->payload, $report->timeout, round($report->dueAt - $report->createdAt)]);
+        $this->assertSame(0, $queue->count(), 'false is no failure');
     }
 
     public function testAJobThatHasTheIdOfAMemberIsNamedAndStartGoesOnWhenItIsGone(): void
@@ -151,20 +166,21 @@ final class BatchStartTest extends BatchCase
             'twice an id' => ['#3 ($jobs) item 1: "id" must not be that of another member', 'b', [...$one, $job + ['id' => 'a', 'queue' => 'other']]],
             'a long id' => ['#3 ($jobs) item 0: "id" must be at most 198 bytes long', 'b', [$job + ['id' => str_repeat('i', 199)]]],
             'no payload' => ['#3 ($jobs) item 0: "payload" must be given', 'b', [['id' => 'a']]],
-            'no array' => ['#3 ($jobs) item 0 must be of type array, string given', 'b', ['a']],
-            'an unknown key' => ['#3 ($jobs) item 0 must not have the key "onDuplicate"', 'b', [$one[0] + ['onDuplicate' => OnDuplicate::Keep]]],
+            'no array' => ['#3 ($jobs) item 0 must be of type DelayQueue\NewJob|array, string given', 'b', ['a']],
+            'an unknown key' => ['#3 ($jobs) item 0 has the unknown key "dellay"; did you mean \'delay\'?', 'b', [$one[0] + ['dellay' => 5]]],
+            'an option that batches decide' => ['#3 ($jobs) item 0: "onDuplicate" must not be given', 'b', [$one[0] + ['onDuplicate' => OnDuplicate::Keep]]],
             'a job that vanishes' => ['item 0: "onExpiry" must not be OnExpiry::Drop', 'b', [$one[0] + ['expires' => '1s', 'onExpiry' => OnExpiry::Drop]]],
             'a member of a batch' => ['item 0: "headers" must not have dq-batch', 'b', [$one[0] + ['headers' => ['dq-batch' => 'c']]]],
             'a wrong delay' => ['item 0: "delay" must ', 'b', [$one[0] + ['delay' => 'soon']]],
-            'a wrong type' => ['item 0: "priority" must be of type ?int, string given', 'b', [$one[0] + ['priority' => 'high']]],
+            'a wrong type' => ['item 0: DelayQueue::prepare(): Argument #1 ($job): "priority" must be of type ?int, string given', 'b', [$one[0] + ['priority' => 'high']]],
             'a wrong payload' => ['item 0: ', 'b', [['id' => 'a', 'payload' => "\xff"]]],
             'a wrong queue' => ['item 0: "queue" must ', 'b', [$one[0] + ['queue' => 'a b']]],
             'no queue' => ['item 0: "queue" must be of type DelayQueue\QueueInterface|string, int given', 'b', [$one[0] + ['queue' => 5]]],
             'the queue of batches' => ['item 0: "queue" must not be \'batches\'', 'b', [$one[0] + ['queue' => 'batches']]],
             'a wrong then' => ['#4 ($then): "delay" must ', 'b', $one, $job + ['delay' => 'soon']],
             'then without payload' => ['#4 ($then): "payload" must be given', 'b', $one, ['delay' => 1]],
-            'then with an id' => ['#4 ($then) must not have the key "id"', 'b', $one, $job + ['id' => 'x']],
-            'onFailure with an id' => ['#5 ($onFailure) must not have the key "id"', 'b', $one, $job, $job + ['id' => 'x']],
+            'then with an id' => ['#4 ($then): "id" must not be given', 'b', $one, $job + ['id' => 'x']],
+            'onFailure with an id' => ['#5 ($onFailure): "id" must not be given', 'b', $one, $job, $job + ['id' => 'x']],
             'then that vanishes' => ['#4 ($then): "onExpiry" must not be OnExpiry::Drop', 'b', $one, $job + ['onExpiry' => OnExpiry::Drop]],
             'the queue of chains' => ['item 0: "queue" must not be \'chains\'', 'b', [$one[0] + ['queue' => 'chains']]],
             'a member like then' => ['item 0: "id" must not be that of a job that the batch pushes later', 'b', [$job + ['id' => 'b/then']], $job],

@@ -10,9 +10,12 @@ use DelayQueue\Backoff;
 use DelayQueue\Bury;
 use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\Follow;
+use DelayQueue\JobInfo;
 use DelayQueue\JobInterface;
+use DelayQueue\NewJob;
 use DelayQueue\OnExpiry;
 use DelayQueue\State;
+use RuntimeException;
 
 /** How one link follows another. */
 final class ChainFollowTest extends ChainCase
@@ -174,8 +177,45 @@ final class ChainFollowTest extends ChainCase
     public function testALinkThatIsTriedAgainIsFollowedOnce(): void
     {
         $this->chain('c', ['backoff' => Backoff::fixed(0)], [])->push($this->queue());
-        $this->assertSame(['c', 'c', 'c/2'], $this->work(static fn (JobInterface $job) => $job->attempts > 1 || $job->id !== 'c'));
+        $this->assertSame(['c', 'c', 'c/2'], $this->work(static fn (JobInterface $job) => $job->attempts > 1 || $job->id !== 'c' ? null : throw new RuntimeException('no')));
         $this->assertNoChains();
+    }
+
+    public function testALinkAndTheJobOfOnFailureHaveAllThatTheirNewJobSays(): void
+    {
+        $job = new NewJob(
+            ['a' => 1.0],
+            delay: 60,
+            priority: 7,
+            ttr: 9,
+            maxAttempts: 3,
+            backoff: Backoff::fixed(2),
+            timeout: 4,
+            headers: ['x' => 'y'],
+            retryUntil: '1d',
+            group: 'g',
+        );
+        $direct = $this->queue('direct');
+        $there = $direct->peek($direct->tryPush($job) ?? '');
+        Chain::of(new NewJob(1, id: 'c'), $job, ['queue' => 'elsewhere'] + (array) $job)->onFailure($job)->push($this->queue());
+        $this->work(static fn () => null);
+        $this->assertSameOptions($there, $this->queue()->peek('c/2'));
+        $this->queue()->reschedule('c/2', 0);
+        $this->work(static fn () => throw new Bury('no'));
+        $this->assertSameOptions($there, $this->queue()->peek('c/failed'));
+        $this->queue()->kick();
+        $this->work(static fn () => null);
+        $this->assertSameOptions($there, $this->queue('elsewhere')->peek('c/3'));
+    }
+
+    private function assertSameOptions(?JobInfo $expected, ?JobInfo $actual): void
+    {
+        $own = ['id', 'queue', 'createdAt', 'dueAt', 'headers', 'retryUntil', 'waitsFor', 'earliestAt', 'ahead', 'heldUpBy'];
+        $said = static fn (?JobInfo $job): array => array_diff_key(get_object_vars($job), array_flip($own));
+        $this->assertEquals($said($expected), $said($actual));
+        $this->assertEqualsWithDelta(60, $actual->dueAt - $actual->createdAt, 5);
+        $this->assertEqualsWithDelta(86400, $actual->retryUntil - $actual->dueAt, 0.001);
+        $this->assertSame('y', $actual->headers['x']);
     }
 
     public function testOnFailureIsPushedOnceAndTold(): void

@@ -10,6 +10,7 @@ use DelayQueue\DuplicateJobException;
 use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\ChainStep;
 use DelayQueue\Flow\Follow;
+use DelayQueue\NewJob;
 use DelayQueue\State;
 use TypeError;
 use ValueError;
@@ -181,13 +182,15 @@ final class ChainPushTest extends ChainCase
     public static function badChains(): array
     {
         $large = str_repeat('x', 1_000_000);
-        $two = static fn (array $second) => static fn ($queue) => Chain::of(['payload' => 1], $second)->push($queue);
+        $two = static fn (NewJob|array $second) => static fn ($queue) => Chain::of(['payload' => 1], $second)->push($queue);
 
         return [
             'no link' => ['must have 1 to 199 links, 0 given', static fn () => Chain::of()],
             'too many' => ['must have 1 to 199 links, 200 given', static fn () => Chain::of(...array_fill(0, 200, ['payload' => 1]))],
-            'id' => ['Argument #2 must not have the key "id"', $two(['payload' => 1, 'id' => 'x'])],
-            'unique' => ['Argument #2 must not have the key "unique"', $two(['payload' => 1, 'unique' => '1h'])],
+            'id' => ['Argument #2: "id" must not be given', $two(['payload' => 1, 'id' => 'x'])],
+            'unique' => ['Argument #2: "unique" must not be given', $two(['payload' => 1, 'unique' => '1h'])],
+            'an unknown key' => ['link 2 has the unknown key "dellay"; did you mean \'delay\'?', $two(['payload' => 1, 'dellay' => 5])],
+            'a NewJob' => ['Argument #2: "id" must not be given', $two(new NewJob(1, id: 'x'))],
             'no payload' => ['Argument #2: "payload" must be given', $two(['delay' => 1])],
             'delay' => ['link 2: "delay" must', $two(['payload' => 1, 'delay' => 'soon'])],
             'queue' => ['link 2: "queue" must', $two(['payload' => 1, 'queue' => 'a b'])],
@@ -211,7 +214,7 @@ final class ChainPushTest extends ChainCase
                 static fn ($queue) => Chain::of(['payload' => 1])->onFailure(['payload' => 1, 'ttr' => '31d'])->push($queue),
             ],
             'id of failure' => [
-                'Argument #1 ($job) must not have the key "id"',
+                'Argument #1 ($job): "id" must not be given',
                 static fn () => Chain::of(['payload' => 1])->onFailure(['payload' => 1, 'id' => 'x']),
             ],
         ];

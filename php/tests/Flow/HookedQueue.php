@@ -13,7 +13,7 @@ use ReflectionMethod;
 /** Makes queues that call a test before and after each call that changes or reads a job: to let the process die there, or stand still. */
 final class HookedQueue
 {
-    private const FREE = ['name', 'sibling', 'prepare', 'keepAlive', 'isSettled', 'on', 'watch'];
+    private const FREE = ['name', 'settings', 'sibling', 'prepare', 'keepAlive', 'isSettled', 'on', 'watch'];
 
     /** @param Closure(bool $isOver, string $method): void $hook */
     public static function of(QueueInterface $queue, Closure $hook): QueueInterface

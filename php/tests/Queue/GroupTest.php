@@ -18,7 +18,7 @@ final class GroupTest extends QueueCase
     {
         $queue = $this->queue();
         $queue->push(1, id: 'push', group: "tenant-42 \u{e4}\xff");
-        $queue->tryPush(1, id: 'tryPush', group: '7');
+        $queue->tryPush(['payload' => 1, 'id' => 'tryPush', 'group' => '7']);
         $queue->pushMany([['payload' => 1, 'id' => 'pushMany', 'group' => 'b'], ['payload' => 1, 'id' => 'none']]);
         $queue->pushOnce([['receipt' => 'r', 'payload' => 1, 'id' => 'pushOnce', 'group' => 'c']]);
         $queue->push(1, id: 'null', group: null);
@@ -58,13 +58,13 @@ final class GroupTest extends QueueCase
     public function testLimitsAreChecked(): void
     {
         $queue = $this->queue();
-        $this->assertStringStartsWith('ValueError: limitQueue(): Argument #1 ($concurrency) must be', self::thrown(static fn () => $queue->limitQueue(0)));
-        $this->assertStringStartsWith('ValueError: limitQueue(): Argument #2 ($rate) must be', self::thrown(static fn () => $queue->limitQueue(rate: '5/0')));
-        $this->assertStringStartsWith('ValueError: limitQueue(): Argument #3 ($burst) must be', self::thrown(static fn () => $queue->limitQueue(burst: 5)));
+        $this->assertStringStartsWith('InvalidArgument: limitQueue(): Argument #1 ($concurrency) must be', self::thrown(static fn () => $queue->limitQueue(0)));
+        $this->assertStringStartsWith('InvalidArgument: limitQueue(): Argument #2 ($rate) must be', self::thrown(static fn () => $queue->limitQueue(rate: '5/0')));
+        $this->assertStringStartsWith('InvalidArgument: limitQueue(): Argument #3 ($burst) must be', self::thrown(static fn () => $queue->limitQueue(burst: 5)));
         $this->assertSame(['queue' => null, 'others' => null, 'groups' => []], $queue->limits());
         $parts = $this->queue('parts', ['partitions' => 2]);
         $this->assertSame(
-            'ValueError: limitQueue(): a queue of several partitions cannot be limited as a whole: each is served by itself, and does not know how many jobs of the others run',
+            'InvalidArgument: limitQueue(): a queue of several partitions cannot be limited as a whole: each is served by itself, and does not know how many jobs of the others run',
             self::thrown(static fn () => $parts->limitQueue(5)),
         );
         $this->assertSame('nothing', self::thrown(static fn () => $parts->limitQueue()));
@@ -148,7 +148,7 @@ final class GroupTest extends QueueCase
         $this->assertSame(['a', 'b'], $queue->groups(after: 'D'));
         $this->assertSame([], $queue->groups(5, 'b'));
         $this->assertSame([], $this->queue('empty')->groups());
-        $this->assertSame('ValueError: groups(): Argument #1 ($limit) must be greater than or equal to 1', self::thrown(static fn () => $queue->groups(0)));
+        $this->assertSame('InvalidArgument: groups(): Argument #1 ($limit) must be greater than or equal to 1', self::thrown(static fn () => $queue->groups(0)));
     }
 
     public function testNumbersOfAGroup(): void
@@ -175,11 +175,11 @@ final class GroupTest extends QueueCase
         $job = $queue->peek('a1');
 
         $this->assertSame(
-            'ValueError: list(): Argument #4 ($after) must be null when argument #5 ($group) is given',
+            'InvalidArgument: list(): Argument #4 ($after) must be null when argument #5 ($group) is given',
             self::thrown(static fn () => $queue->list(State::Ready, after: $job, group: 'a')),
         );
         $this->assertSame(
-            "ValueError: list(): Argument #5 (\$group) must be null for State::Buried: a group does not know its buried jobs",
+            "InvalidArgument: list(): Argument #5 (\$group) must be null for State::Buried: a group does not know its buried jobs",
             self::thrown(static fn () => $queue->list(State::Buried, group: 'a')),
         );
         $this->assertSame(['a1'], self::ids($queue, State::Ready), 'they are in the list of all');
@@ -222,7 +222,7 @@ final class GroupTest extends QueueCase
         foreach (['', "{$long}x", "a\nb", "\0"] as $name) {
             $errors = [
                 'push(): Argument #16 ($group)' => static fn () => $queue->push(1, group: $name),
-                'tryPush(): Argument #16 ($group)' => static fn () => $queue->tryPush(1, group: $name),
+                'tryPush(): Argument #1 ($job): "group"' => static fn () => $queue->tryPush(['payload' => 1, 'group' => $name]),
                 'pushMany(): Argument #1 ($jobs) item 0: "group"' => static fn () => $queue->pushMany([['payload' => 1, 'group' => $name]]),
                 'limitGroups(): Argument #1 ($group)' => static fn () => $queue->limitGroups($name),
                 'rateLimit(): Argument #2 ($group)' => static fn () => $queue->rateLimit(1, $name),
@@ -235,7 +235,7 @@ final class GroupTest extends QueueCase
             ];
             foreach ($errors as $place => $call) {
                 $must = in_array(strlen($name), [0, 201], true) ? 'be between 1 and 200 bytes long' : 'not contain control characters';
-                $this->assertSame("ValueError: $place must $must", self::thrown($call));
+                $this->assertSame("InvalidArgument: $place must $must", self::thrown($call));
             }
         }
         $this->assertSame(1, $queue->count());

@@ -137,7 +137,7 @@ final class JobTest extends QueueCase
         $job->update(['page' => 2]);
         $this->assertSame(['page' => 1], $job->payload);
         $this->assertSame([['page' => 2], ['h' => '1']], [$queue->peek('a')?->payload, $queue->peek('a')?->headers]);
-        $job->update(['page' => 3], []);
+        $job->update(['page' => 3], ['h' => null]);
         $job->release();
 
         $again = $queue->reserve();

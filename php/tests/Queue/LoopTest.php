@@ -79,13 +79,12 @@ final class LoopTest extends QueueCase
             return $ends[$job->id]($job);
         }));
         $now = [];
-        foreach (array_diff(array_keys($ends), $gone = ['done', 'true', 'acked']) as $id) {
+        foreach (array_diff(array_keys($ends), $gone = ['done', 'true', 'false', 'acked']) as $id) {
             $info = $queue->peek($id);
             $reason = $info?->lastError === null ? null : strtok($info->lastError, "\n");
             $now[$id] = [$info?->state, $reason, round($info->dueAt - $info->createdAt)];
         }
         $this->assertSame([
-            'false' => [State::Delayed, 'the handler returned false', 10.0],
             'Error' => [State::Delayed, 'DivisionByZeroError: Division by zero', 10.0],
             'no words' => [State::Delayed, 'RuntimeException', 10.0],
             'throws' => [State::Delayed, 'RuntimeException: no bank', 10.0],
@@ -95,13 +94,13 @@ final class LoopTest extends QueueCase
             'settled' => [State::Buried, 'by hand', 0.0],
             'settled and throws' => [State::Delayed, null, 60.0],
         ], $now);
-        $this->assertSame([null, null, null], array_map($queue->peek(...), $gone));
+        $this->assertSame([null, null, null, null], array_map($queue->peek(...), $gone));
         $this->assertSame([
             'workerStarting',
             'workerReady',
             'processing done', 'succeeded done',
             'processing true', 'succeeded true',
-            'processing false', 'failed false',
+            'processing false', 'succeeded false',
             'processing Error', 'failed Error Division by zero',
             'processing no words', 'failed no words',
             'processing acked',
@@ -262,11 +261,10 @@ final class LoopTest extends QueueCase
             $queue->pushMany([['payload' => 'a'], ['payload' => 'b']]);
         }
         $seen = [];
-        $this->queue('own')->watch('urgent', 'normal')->consume(static function (Job $job) use (&$seen, $urgent): bool {
+        $this->queue('own')->watch('urgent', 'normal')->consume(static function (Job $job) use (&$seen, $urgent): void {
             $seen[] = "$job->queue $job->payload";
             count($seen) === 3 && $urgent->push('late');
-
-            return $job->payload !== 'b';
+            $job->payload === 'b' && throw new RuntimeException('no');
         }, stopWhenEmpty: true);
 
         $this->assertSame(['urgent a', 'urgent b', 'normal a', 'urgent late', 'normal b'], $seen);

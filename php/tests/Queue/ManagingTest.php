@@ -40,9 +40,9 @@ final class ManagingTest extends QueueCase
         $this->assertTrue($queue->update('a', 2));
         $this->assertSame([2, ['h' => '1'], $due], [$queue->peek('a')?->payload, $queue->peek('a')?->headers, $queue->peek('a')?->dueAt]);
         $this->assertTrue($queue->update('a', 3, ['n' => 'x']));
-        $this->assertSame([3, ['n' => 'x']], [$queue->peek('a')?->payload, $queue->peek('a')?->headers]);
+        $this->assertSame([3, ['h' => '1', 'n' => 'x']], [$queue->peek('a')?->payload, $queue->peek('a')?->headers]);
         $queue->reserveJob('a')?->bury();
-        $this->assertTrue($queue->update('a', 4, []));
+        $this->assertTrue($queue->update('a', 4, ['h' => null, 'n' => null]));
         $this->assertSame([4, [], State::Buried], [$queue->peek('a')?->payload, $queue->peek('a')?->headers, $queue->peek('a')?->state]);
         $queue->reserveJob('a');
         $this->assertSame([false, false], [$queue->update('a', 5), $queue->update('none', 5)]);
@@ -93,11 +93,11 @@ final class ManagingTest extends QueueCase
         $job = $queue->peekReady();
 
         $this->assertSame(
-            'ValueError: list(): Argument #4 ($after) must be a job in the state that is listed',
+            'InvalidArgument: list(): Argument #4 ($after) must be a job in the state that is listed',
             self::thrown(static fn () => $queue->list(State::Delayed, after: $job)),
         );
         $this->assertSame(
-            'ValueError: list(): Argument #4 ($after) must be a job, or the place of one',
+            'InvalidArgument: list(): Argument #4 ($after) must be a job, or the place of one',
             self::thrown(static fn () => $queue->list(State::Delayed, after: 'a')),
         );
     }

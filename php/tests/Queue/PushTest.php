@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Queue;
 
+use DelayQueue\NewJob;
 use DelayQueue\QueueFullException;
 
 /** Pushes that depend on what is there, or was: ids that are taken, full queues. */
@@ -47,11 +48,11 @@ final class PushTest extends QueueCase
         $this->assertEqualsWithDelta($queue->now() + 600, $taken[1]['until'], 3.0);
         $this->travel('5m');
         $this->assertSame(['b', '7'], array_column($queue->takenIds(), 'id'));
-        $this->assertNull($queue->tryPush(1, id: 'b', unique: '10m'));
+        $this->assertNull($queue->tryPush(['payload' => 1, 'id' => 'b', 'unique' => '10m']));
         $queue->purge();
 
         $this->assertSame(1, $queue->forgetReceipts('b'));
-        $this->assertSame('b', $queue->tryPush(1, id: 'b', unique: '10m'));
+        $this->assertSame('b', $queue->tryPush(['payload' => 1, 'id' => 'b', 'unique' => '10m']));
     }
 
     public function testAPushThatWouldPassTheCapacityChangesNothing(): void
@@ -68,7 +69,7 @@ final class PushTest extends QueueCase
             self::full(static fn () => $queue->push(4, id: 'd', unique: 60)),
         );
         $this->assertSame([[], null], [$queue->takenIds(), $queue->peek('d')]);
-        self::full(static fn () => $queue->tryPush(4));
+        self::full(static fn () => $queue->tryPush(new NewJob(4)));
         self::full(static fn () => $queue->producer('d', 1, []));
         $queue->cancel('a');
         $this->assertSame('d', $queue->push(4, id: 'd'));

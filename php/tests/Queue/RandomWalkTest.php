@@ -67,7 +67,7 @@ final class RandomWalkTest extends WalkCase
             "purge $state->value" => static fn ($q) => $number === 1 ? $q->purge($state) : null,
             'forget' => static fn ($q) => $q->forget(),
             "push $id for some time, $rule->value" => static fn ($q) => $q->push($number, $delay, $id, $priority, onDuplicate: $rule, unique: 1250 * $number),
-            "try to push $id, $rule->value" => static fn ($q) => $q->tryPush($number, $delay, $id, onDuplicate: $rule, unique: $flag ? 1250 * $number : null),
+            "try to push $id, $rule->value" => static fn ($q) => $q->tryPush(['payload' => $number, 'delay' => $delay, 'id' => $id, 'onDuplicate' => $rule, 'unique' => $flag ? 1250 * $number : null]),
             "push $id once" => static fn ($q) => get_object_vars($q->pushOnce([
                 ['receipt' => "r$number", 'payload' => $number, 'id' => $id, 'delay' => $delay, 'priority' => $priority, 'unique' => $flag ? 1250 : null],
                 ['receipt' => "s$number", 'payload' => 'past', 'id' => "x$number", 'past' => ['attempts' => $number, 'lastError' => 'before'],

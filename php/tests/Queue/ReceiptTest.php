@@ -77,7 +77,7 @@ final class ReceiptTest extends QueueCase
     {
         $queue = $this->queue('rules', ['ttr' => 90, 'maxAttempts' => 3]);
         $arguments = ['payload' => ['order' => 4711], 'id' => 'a', 'priority' => 7, 'headers' => ['h' => 'x'], 'delay' => '15m', 'timeout' => 5];
-        $prepared = $queue->prepare(...$arguments);
+        $prepared = $queue->prepare($arguments);
         $this->assertSame(0, $queue->count());
         $queue->push(...$arguments);
         $stored = $queue->peek('a');
@@ -88,12 +88,12 @@ final class ReceiptTest extends QueueCase
         $this->assertSame([(string) $stored?->backoff, 900.0, null], [(string) $prepared->backoff, $prepared->delay, $prepared->dueAt]);
         $this->assertSame([OnDuplicate::Fail, null], [$prepared->onDuplicate, $prepared->unique]);
         $moment = new \DateTimeImmutable('2020-02-02 02:02:02.5 UTC');
-        $prepared = $queue->prepare(1, $moment, 'b', onDuplicate: OnDuplicate::Keep, unique: '1h');
+        $prepared = $queue->prepare(['payload' => 1, 'delay' => $moment, 'id' => 'b', 'onDuplicate' => OnDuplicate::Keep, 'unique' => '1h']);
         $this->assertSame([null, (float) $moment->format('U.u')], [$prepared->delay, $prepared->dueAt]);
         $this->assertSame([OnDuplicate::Keep, 3600.0, '1'], [$prepared->onDuplicate, $prepared->unique, $prepared->body]);
-        $this->assertNotSame($queue->prepare(1)->id, $queue->prepare(1)->id);
-        $this->assertSame([1, false], [$prepared->partitions, $prepared->isSealed]);
-        $spread = $this->queue('spread', ['partitions' => 3, 'keys' => ['k' => str_repeat('k', 32)]])->prepare(1);
+        $this->assertNotSame($queue->prepare(['payload' => 1])->id, $queue->prepare(['payload' => 1])->id);
+        $this->assertSame([1, false], [$queue->settings()->partitions, $queue->settings()->isSealed]);
+        $spread = $this->queue('spread', ['partitions' => 3, 'keys' => ['k' => str_repeat('k', 32)]])->settings();
         $this->assertSame([3, true], [$spread->partitions, $spread->isSealed]);
     }
 
@@ -101,7 +101,7 @@ final class ReceiptTest extends QueueCase
     {
         $queue = $this->queue();
         $later = static function (array $arguments, string $receipt) use ($queue): void {
-            $prepared = $queue->prepare(...$arguments);
+            $prepared = $queue->prepare($arguments);
             $queue->pushOnce([[
                 'receipt' => $receipt, 'id' => $prepared->id, 'payload' => json_decode($prepared->body, true), 'delay' => $prepared->delay,
                 'extras' => $prepared->extras, 'onDuplicate' => $prepared->onDuplicate,

@@ -109,7 +109,7 @@ final class StateTest extends QueueCase
 
             return 'pushed';
         };
-        $tried = static fn (array $job): string => $queue->tryPush(...$job + $again) === null ? 'none' : 'pushed';
+        $tried = static fn (array $job): string => $queue->tryPush($job + $again) === null ? 'none' : 'pushed';
         $once = static function (array $job) use ($queue): string {
             $job['receipt'] = 'r';
             [$first, $second] = [$queue->pushOnce([$job]), $queue->pushOnce([$job])];

@@ -24,9 +24,9 @@ final class ChangedTest extends TestCase
 
     public function testANewPayloadLeavesTheMomentThatIsDue(): void
     {
-        $this->cron('0 9 * * *', payload: 'old');
+        $this->cron('0 9 * * *', job: ['payload' => 'old']);
         $this->clock('09:01:30');
-        $this->cron('0 9 * * *', payload: 'new');
+        $this->cron('0 9 * * *', job: ['payload' => 'new']);
         $this->assertSame('01-08 09:00:00', $this->nextOf('a'));
         $this->runSchedules();
         $this->assertSame('new', $this->delayQueue('target')->peekReady()?->payload);
@@ -37,7 +37,7 @@ final class ChangedTest extends TestCase
     {
         foreach (['08:30:00', '09:00:00', '09:30:01', '10:00:00', '10:30:01', '11:00:00'] as $number => $moment) {
             $this->clock($moment);
-            $this->schedules->set('a', Every::interval('1h'), queue: 'target', payload: $number);
+            $this->schedules->set('a', Every::interval('1h'), queue: 'target', job: ['payload' => $number]);
             $this->runDueJobs(new Runner($this->queue), $this->queue);
         }
         $moments = array_map(static fn (string $id): string => substr($id, 0, 8), $this->pushed());
@@ -106,7 +106,7 @@ final class ChangedTest extends TestCase
         $this->assertTrue($this->schedules->pause('latest') && $this->schedules->pause('all'));
         $this->clock('09:05:00');
         $this->runSchedules(0);
-        $this->schedules->set('all', Cron::parse('*/10 * * * *'), queue: 'all', payload: 'new', catchUp: CatchUp::All);
+        $this->schedules->set('all', Cron::parse('*/10 * * * *'), queue: 'all', job: ['payload' => 'new'], catchUp: CatchUp::All);
         $this->assertTrue($this->schedules->resume('latest') && $this->schedules->resume('all'));
         $this->runSchedules(2);
         $this->assertSame([['08:40:00Z'], ['08:40:00Z']], [$this->pushed('latest'), $this->pushed('all')]);
@@ -121,7 +121,7 @@ final class ChangedTest extends TestCase
     #[\PHPUnit\Framework\Attributes\DataProvider('ends')]
     public function testMomentsAfterAPauseThatHasEndedAreCaughtUp(Closure $change): void
     {
-        $this->cron('*/10 * * * *', payload: 'old', catchUp: CatchUp::All);
+        $this->cron('*/10 * * * *', job: ['payload' => 'old'], catchUp: CatchUp::All);
         $this->schedules->pause('a', '25m');
         $this->clock('09:15:00');
         $change($this->schedules);
@@ -162,7 +162,7 @@ final class ChangedTest extends TestCase
         $this->clock('09:00:01');
         $this->runSchedules(1, new Runner($this->queue, static fn () => throw new RuntimeException('full')));
         $this->clock('09:20:00');
-        $this->cron('0 9 * * *', payload: 'new', catchUp: 0);
+        $this->cron('0 9 * * *', job: ['payload' => 'new'], catchUp: 0);
         $this->runSchedules();
         $this->assertSame(['09:00:00Z'], $this->pushed());
         $this->assertNull($this->schedules->get('a')?->lastError);
@@ -174,7 +174,7 @@ final class ChangedTest extends TestCase
         $this->clock('08:40:00');
         $this->runSchedules();
         $this->clock('08:51:00');
-        $this->cron('*/10 * * * *', payload: 'new', overlap: Overlap::Skip);
+        $this->cron('*/10 * * * *', job: ['payload' => 'new'], overlap: Overlap::Skip);
         $this->runSchedules();
         $this->assertSame(['08:40:00Z'], $this->pushed());
     }
@@ -187,11 +187,11 @@ final class ChangedTest extends TestCase
     #[\PHPUnit\Framework\Attributes\DataProvider('changes')]
     public function testAChangeOfAnotherProcessBetweenALookAndAChangeIsKept(Closure $change): void
     {
-        $this->cron('*/10 * * * *', payload: 'old');
+        $this->cron('*/10 * * * *', job: ['payload' => 'old']);
         $this->schedules->pause('a');
         $hook = function (bool $isOver, string $method): void {
             if ($isOver && $method === 'peek' && $this->schedules->get('a')?->payload === 'old') {
-                $this->cron('*/20 * * * *', payload: 'new', overlap: Overlap::Skip);
+                $this->cron('*/20 * * * *', job: ['payload' => 'new'], overlap: Overlap::Skip);
             }
         };
         $change(new Schedules(HookedQueue::of($this->queue, $hook)));
@@ -212,7 +212,7 @@ final class ChangedTest extends TestCase
 
     public function testARunBetweenALookAndAChangeIsKept(): void
     {
-        $this->cron('*/10 * * * *', payload: 'old', overlap: Overlap::Skip);
+        $this->cron('*/10 * * * *', job: ['payload' => 'old'], overlap: Overlap::Skip);
         $this->clock('08:40:00');
         $hook = function (bool $isOver, string $method): void {
             if ($isOver && $method === 'peek' && $this->delayQueue('target')->count() === 0) {
@@ -220,7 +220,7 @@ final class ChangedTest extends TestCase
             }
         };
         $schedules = new Schedules(HookedQueue::of($this->queue, $hook));
-        $schedules->set('a', Cron::parse('*/10 * * * *'), queue: 'target', payload: 'new', overlap: Overlap::Skip);
+        $schedules->set('a', Cron::parse('*/10 * * * *'), queue: 'target', job: ['payload' => 'new'], overlap: Overlap::Skip);
         $this->assertSame('01-08 08:50:00', $this->nextOf('a'));
         $this->clock('08:50:00');
         $this->runSchedules();

@@ -90,7 +90,7 @@ final class RunnerTest extends TestCase
 
     public function testSkipLeavesOutAnOccurrenceWhileTheFormerOneIsThere(): void
     {
-        $this->schedules->set('a', Cron::parse(self::EVERY_TEN), queue: 'target', overlap: Overlap::Skip, ttr: '1h');
+        $this->schedules->set('a', Cron::parse(self::EVERY_TEN), queue: 'target', job: ['ttr' => '1h'], overlap: Overlap::Skip);
         $this->clock('08:40:00');
         $this->runSchedules();
         $this->clock('08:50:00');

@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Schedule;
 
 use DateTimeImmutable;
 use DelayQueue\Backoff;
+use DelayQueue\NewJob;
 use DelayQueue\OnExpiry;
 use DelayQueue\Schedule\CatchUp;
 use DelayQueue\Schedule\Cron;
@@ -25,7 +26,7 @@ final class SchedulesTest extends TestCase
     public function testAScheduleIsADelayedJobWithItsDefinition(): void
     {
         $cron = Cron::parse('0 9 * * MON-FRI', 'Europe/Berlin');
-        $set = $this->schedules->set('invoices', $cron, queue: 'target', payload: ['to' => (object) []], overlap: Overlap::Skip, catchUp: '2h');
+        $set = $this->schedules->set('invoices', $cron, queue: 'target', job: ['payload' => ['to' => (object) []]], overlap: Overlap::Skip, catchUp: '2h');
 
         $this->assertTrue($set);
         $job = $this->queue->peek('invoices');
@@ -44,7 +45,7 @@ final class SchedulesTest extends TestCase
 
     public function testItPushesAJobAtEachMoment(): void
     {
-        $this->schedules->set('poll', Every::interval('90s'), queue: 'target', payload: 4711);
+        $this->schedules->set('poll', Every::interval('90s'), queue: 'target', job: ['payload' => 4711]);
         $this->clock('08:31:29');
         $this->runSchedules(0);
         $this->clock('08:31:31');
@@ -59,13 +60,15 @@ final class SchedulesTest extends TestCase
         $this->assertCount(2, $this->pushed());
     }
 
-    public function testItsJobsHaveTheOptionsOfPush(): void
+    public function testItsJobsHaveAllThatTheirNewJobSays(): void
     {
-        $options = [
+        $job = [
+            'payload' => ['a' => 1.0, 'b' => (object) []],
             'priority' => 7, 'ttr' => '5m', 'maxAttempts' => 3, 'backoff' => Backoff::fixed('3s'), 'timeout' => '2m', 'headers' => ['tenant' => 'acme'],
             'expires' => '1h', 'onExpiry' => OnExpiry::Drop, 'group' => 'g',
         ];
-        $this->schedules->set('full', Every::interval(60), 'target', ['a' => 1.0, 'b' => (object) []], ...$options);
+        $this->assertTrue($this->schedules->set('full', Every::interval(60), 'target', new NewJob(...$job)));
+        $this->assertFalse($this->schedules->set('full', Every::interval('60s'), 'target', ['ttr' => 300, 'id' => null] + $job), 'the same in an array');
         $this->clock('08:31:01');
         $this->runSchedules();
 
@@ -78,7 +81,7 @@ final class SchedulesTest extends TestCase
 
     public function testTheSameDefinitionChangesNothing(): void
     {
-        $set = fn (string $interval = '1h', mixed $payload = ['x' => 1]): bool => $this->schedules->set('a', Every::interval($interval), queue: 'target', payload: $payload);
+        $set = fn (string $interval = '1h', mixed $payload = ['x' => 1]): bool => $this->schedules->set('a', Every::interval($interval), queue: 'target', job: ['payload' => $payload]);
         $set();
         $this->clock('08:45:00');
         $this->assertFalse($set());
@@ -93,12 +96,12 @@ final class SchedulesTest extends TestCase
     public function testAScheduleThatARunnerHoldsIsChangedWhenItsLeaseIsOver(): void
     {
         $changes = [
-            'set' => fn (): bool => $this->schedules->set('a', Every::interval(60), queue: 'target', payload: 'new'),
+            'set' => fn (): bool => $this->schedules->set('a', Every::interval(60), queue: 'target', job: ['payload' => 'new']),
             'pause' => fn (): bool => $this->schedules->pause('a'),
             'resume' => fn (): bool => $this->schedules->resume('a'),
         ];
         foreach ($changes as $name => $change) {
-            $this->schedules->set('a', Every::interval(60), queue: 'target', payload: 'old');
+            $this->schedules->set('a', Every::interval(60), queue: 'target', job: ['payload' => 'old']);
             $name === 'resume' && $this->schedules->pause('a', '1ms');
             $this->clock('08:31:01');
             $held = $this->queue->reserveJob('a');
@@ -148,7 +151,7 @@ final class SchedulesTest extends TestCase
         $this->clock('09:35:00');
         $this->runSchedules(0);
         $this->assertFalse($this->schedules->set('a', Every::interval('10m'), queue: 'target'), 'a deployment does not resume it');
-        $this->assertTrue($this->schedules->set('a', Every::interval('10m'), queue: 'target', payload: 1));
+        $this->assertTrue($this->schedules->set('a', Every::interval('10m'), queue: 'target', job: ['payload' => 1]));
         $this->assertTrue($this->schedules->get('a')?->paused);
         $this->assertTrue($this->schedules->resume('a'));
         $this->assertFalse($this->schedules->resume('a'), 'it was not paused any more');
@@ -172,7 +175,7 @@ final class SchedulesTest extends TestCase
 
     public function testRunNowPushesAJobAndKeepsTheNextMoment(): void
     {
-        $this->schedules->set('a', Cron::parse('0 12 * * *'), queue: 'target', payload: 5);
+        $this->schedules->set('a', Cron::parse('0 12 * * *'), queue: 'target', job: ['payload' => 5]);
         $id = $this->schedules->runNow('a');
         $this->assertStringStartsWith('a@2030-01-08T08:30:00', (string) $id);
         $this->assertSame(5, $this->delayQueue('target')->reserve()?->payload);
@@ -223,11 +226,16 @@ final class SchedulesTest extends TestCase
             'a past end' => [['until' => new DateTimeImmutable('2030-01-08 08:29 UTC')], '#8 ($until) must be in the future'],
             'an end before the first moment' => [['until' => new DateTimeImmutable('2030-01-08 08:30:30 UTC')], '#8 ($until) must be after the first moment, 2030-01-08T08:31:00+00:00'],
             'a negative catchUp' => [['catchUp' => -1], '#6 ($catchUp) must be greater than or equal to 0'],
-            'a priority' => [['priority' => -1], '#9 ($priority) must be between'],
-            'a ttr' => [['ttr' => 0], '#10 ($ttr) must be between'],
-            'a header' => [['headers' => ['a b' => 'c']], '#14 ($headers) must have names'],
-            'two ends' => [['expires' => 5, 'retryUntil' => 5], '#17 ($retryUntil) must not be given together with expires'],
-            'a group' => [['group' => ''], '#18 ($group) must be between 1 and 200 bytes long'],
+            'a priority' => [['job' => ['priority' => -1]], '#4 ($job): "priority" must be between'],
+            'a ttr' => [['job' => ['ttr' => 0]], '#4 ($job): "ttr" must be between'],
+            'no ttr' => [['job' => ['ttr' => 'soon']], '#4 ($job): "ttr" must be a number of seconds'],
+            'a header' => [['job' => ['headers' => ['a b' => 'c']]], '#4 ($job): "headers" must have names'],
+            'two ends' => [['job' => ['expires' => 5, 'retryUntil' => 5]], '#4 ($job): "retryUntil" must not be given together with expires'],
+            'a group' => [['job' => ['group' => '']], '#4 ($job): "group" must be between 1 and 200 bytes long'],
+            'an id' => [['job' => new NewJob(1, id: 'x')], '#4 ($job): "id" must not be given'],
+            'a delay' => [['job' => ['delay' => 5]], '#4 ($job): "delay" must not be given'],
+            'a moment' => [['job' => ['expires' => new DateTimeImmutable('2040-01-01')]], '#4 ($job): "expires" must be a length of time'],
+            'an unknown key' => [['job' => ['dellay' => 5]], '#4 ($job) has the unknown key "dellay"; did you mean \'delay\'?'],
         ];
     }
 
@@ -242,26 +250,26 @@ final class SchedulesTest extends TestCase
     {
         $queue = $this->delayQueue('schedules', ['format' => 'raw']);
         $schedules = new Schedules($queue);
-        $schedules->set('a', Cron::parse('*/10 * * * *'), queue: 'target', payload: '{bytes', catchUp: CatchUp::All);
+        $schedules->set('a', Cron::parse('*/10 * * * *'), queue: 'target', job: ['payload' => '{bytes'], catchUp: CatchUp::All);
         $this->clock('09:00:00');
         $this->runDueJobs(new Runner($queue), $queue);
         $this->assertSame('{bytes', $this->delayQueue('target')->peekReady()?->body);
-        $this->assertFalse($schedules->set('a', Cron::parse('*/10 * * * *'), queue: 'target', payload: '{bytes', catchUp: CatchUp::All));
+        $this->assertFalse($schedules->set('a', Cron::parse('*/10 * * * *'), queue: 'target', job: ['payload' => '{bytes'], catchUp: CatchUp::All));
     }
 
     public function testATargetOfRawPayloadsTakesStrings(): void
     {
         $schedules = new Schedules($this->queue, fn (string $name) => $this->delayQueue($name, ['format' => 'raw']));
         $this->expectException(ValueError::class);
-        $this->expectExceptionMessage('Schedules::set(): Argument #4 ($payload) must be of type string: target has raw payloads');
-        $schedules->set('a', Every::interval('1h'), queue: 'target', payload: ['x' => 1]);
+        $this->expectExceptionMessage('Schedules::set(): Argument #4 ($job): "payload" must be of type string: target has raw payloads');
+        $schedules->set('a', Every::interval('1h'), queue: 'target', job: ['payload' => ['x' => 1]]);
     }
 
     public function testSealedQueues(): void
     {
         $queue = $this->delayQueue('schedules', ['keys' => ['k' => str_repeat('k', 32)]]);
         $schedules = new Schedules($queue);
-        $set = static fn (): bool => $schedules->set('a', Cron::parse('*/10 * * * *'), queue: 'target', payload: ['x' => 1], overlap: Overlap::Skip);
+        $set = static fn (): bool => $schedules->set('a', Cron::parse('*/10 * * * *'), queue: 'target', job: ['payload' => ['x' => 1]], overlap: Overlap::Skip);
         $this->assertSame([true, false], [$set(), $set()]);
         $this->clock('08:40:00');
         $this->runDueJobs(new Runner($queue), $queue);
@@ -275,7 +283,7 @@ final class SchedulesTest extends TestCase
         $queue = $this->delayQueue('schedules', ['partitions' => 3]);
         $schedules = new Schedules($queue);
         foreach (range(1, 9) as $n) {
-            $schedules->set("s$n", Cron::parse('*/10 * * * *'), queue: 'target', overlap: Overlap::Skip, group: "g$n");
+            $schedules->set("s$n", Cron::parse('*/10 * * * *'), queue: 'target', job: ['group' => "g$n"], overlap: Overlap::Skip);
         }
         foreach (['08:40:00', '08:50:00'] as $moment) {
             $this->clock($moment);

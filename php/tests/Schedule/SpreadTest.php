@@ -8,6 +8,7 @@ use ArrayObject;
 use DateInterval;
 use DateTimeImmutable;
 use DateTimeZone;
+use DelayQueue\NewJob;
 use DelayQueue\Schedule\Spread;
 use DelayQueue\Tests\OnAnyStore;
 use Generator;
@@ -89,6 +90,15 @@ final class SpreadTest extends TestCase
         $this->expectException(ValueError::class);
         $this->expectExceptionMessage('over(): Argument #1 ($jobs) item 1: delay must be a number of seconds or a duration');
         iterator_to_array(Spread::over([['payload' => 1], ['payload' => 2, 'delay' => 'soon']], '1m'));
+    }
+
+    public function testANewJobStaysOne(): void
+    {
+        $jobs = [new NewJob(1, group: 'g'), new NewJob(2, delay: '1m', priority: 7)];
+        $spread = iterator_to_array(Spread::over($jobs, 60));
+        $this->assertEquals([new NewJob(1, delay: 0.0, group: 'g'), new NewJob(2, delay: 90.0, priority: 7)], $spread);
+        $this->delayQueue('target')->pushMany(Spread::over($jobs, 60));
+        $this->assertSame(2, $this->delayQueue('target')->count());
     }
 
     /** @return Generator<int, array{payload: int}> */

@@ -132,7 +132,7 @@ final class MoveElsewhereTest extends TestCase
         foreach (['name' => 'other', 'receipts' => [], 'peek' => null, 'peekReady' => null] as $method => $answer) {
             $refusing->method($method)->willReturn($answer);
         }
-        $refusing->method('prepare')->willReturn($queue->prepare(''));
+        $refusing->method('settings')->willReturn($queue->settings());
         $refusing->method('sibling')->willReturn($refusing);
         $refusing->method('pushOnce')->willThrowException(new DelayQueue\ServerException('OOM'));
         try {

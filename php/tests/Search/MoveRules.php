@@ -100,7 +100,7 @@ trait MoveRules
             $state === State::Buried && $queue->reserve()->bury('why');
             $job = $queue->peek('a');
             $late = $this->interposed($target, static function (string $method, callable $call) use ($target): mixed {
-                $method === 'pushOnce' && $target->tryPush('first', id: 'a');
+                $method === 'pushOnce' && $target->tryPush(['payload' => 'first', 'id' => 'a']);
 
                 return $call();
             });
@@ -266,7 +266,8 @@ trait MoveRules
     /** @return array<string, mixed> */
     private static function facts(JobInfo $job): array
     {
-        $facts = get_object_vars($job);
+        // A list does not tell for what a job waits, as a look does.
+        $facts = array_diff_key(get_object_vars($job), ['waitsFor' => 1, 'earliestAt' => 1, 'ahead' => 1, 'heldUpBy' => 1]);
         $facts['backoff'] = (string) $job->backoff;
         $facts['firstDueAt'] ??= $job->dueAt;
 

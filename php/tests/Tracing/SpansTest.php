@@ -66,7 +66,7 @@ final class SpansTest extends SpansCase
         Trace::push($queue, fn (array $headers): array => $queue->pushMany([['payload' => 1, 'headers' => $headers], ['payload' => 2, 'headers' => $headers]]));
         $jobs = [['payload' => 3, 'id' => 'c', 'receipt' => 'r', 'headers' => []]];
         Trace::push($queue, fn (): object => $queue->pushOnce($jobs));
-        Trace::push($queue, fn (): ?string => $queue->tryPush('x', id: 'c'));
+        Trace::push($queue, fn (): ?string => $queue->tryPush(['payload' => 'x', 'id' => 'c']));
 
         $counts = array_map(static fn (Span $span): mixed => $span->attributes['messaging.batch.message_count'] ?? null, $this->tracer->spans);
         $this->assertSame([2, 1, null], $counts);

@@ -69,7 +69,7 @@ final class ChunkSettlingTest extends TestCase
             $error->ambiguous = true;
             throw $error;
         });
-        $this->settle($this->queue(), [$job], false);
+        $this->settle($this->queue(), [$job], new RuntimeException('no'));
         $this->assertSame(['failed a'], $this->told);
     }
 

@@ -79,13 +79,13 @@ final class ChunkTest extends TestCase
     public function testAnArrayAnswersForEachJob(): void
     {
         $queue = $this->filled(0);
-        foreach (['done', 'left out', 'null', 'failed', 'thrown', 'released', 'buried', 'acked', '7'] as $id) {
+        foreach (['done', 'left out', 'null', 'false', 'thrown', 'released', 'buried', 'acked', '7'] as $id) {
             $queue->push('x', id: $id, backoff: Backoff::fixed('1h'));
         }
         $chunk = $this->chunk(10, static function (array $jobs): array {
             array_values(array_filter($jobs, static fn (JobInterface $job): bool => $job->id === 'acked'))[0]->ack();
 
-            return ['done' => true, 'null' => null, 'failed' => false, 'thrown' => new RuntimeException('no'), 'released' => new Release('2h'),
+            return ['done' => true, 'null' => null, 'false' => false, 'thrown' => new RuntimeException('no'), 'released' => new Release('2h'),
                 'buried' => new Bury('never'), 'acked' => false, 7 => false];
         });
         $heard = $this->heard($chunk);
@@ -93,19 +93,18 @@ final class ChunkTest extends TestCase
         $chunk->consume($queue, stopWhenEmpty: true);
 
         $states = [];
-        foreach (['done', 'left out', 'null', 'failed', 'thrown', 'released', 'buried', 'acked', '7'] as $id) {
+        foreach (['done', 'left out', 'null', 'false', 'thrown', 'released', 'buried', 'acked', '7'] as $id) {
             $states[$id] = $queue->peek($id)?->state;
         }
         $this->assertSame([
-            'done' => null, 'left out' => null, 'null' => null, 'failed' => State::Delayed, 'thrown' => State::Delayed, 'released' => State::Delayed,
-            'buried' => State::Buried, 'acked' => null, 7 => State::Delayed,
+            'done' => null, 'left out' => null, 'null' => null, 'false' => null, 'thrown' => State::Delayed, 'released' => State::Delayed,
+            'buried' => State::Buried, 'acked' => null, 7 => null,
         ], $states);
         $this->assertSame('never', $queue->peek('buried')->lastError);
-        $this->assertSame('the handler returned false', $queue->peek('failed')->lastError);
         $this->assertStringStartsWith('RuntimeException: no', $queue->peek('thrown')->lastError);
-        $this->assertSame([3, 1], [$queue->stats()->failed, $queue->peek('released')->releases]);
-        $this->assertSame(['done' => 'succeeded', 'left out' => 'succeeded', 'null' => 'succeeded', 'failed' => 'failed', 'thrown' => 'failed',
-            'released' => 'released', 'buried' => 'buried', 7 => 'failed'], $heard->outcomes);
+        $this->assertSame([1, 1], [$queue->stats()->failed, $queue->peek('released')->releases]);
+        $this->assertSame(['done' => 'succeeded', 'left out' => 'succeeded', 'null' => 'succeeded', 'false' => 'succeeded', 7 => 'succeeded', 'thrown' => 'failed',
+            'released' => 'released', 'buried' => 'buried'], $heard->outcomes);
         $this->assertSame(9, $heard->begun);
     }
 
@@ -113,7 +112,6 @@ final class ChunkTest extends TestCase
     public static function wholeAnswers(): array
     {
         return [
-            'false' => [static fn (): bool => false, State::Delayed, 'failed', 'the handler returned false'],
             'an exception' => [static fn () => throw new RuntimeException('no'), State::Delayed, 'failed', 'RuntimeException: no'],
             'a returned exception' => [static fn () => new Bury('never'), State::Buried, 'buried', 'never'],
             'Bury' => [static fn () => throw new Bury('never'), State::Buried, 'buried', 'never'],

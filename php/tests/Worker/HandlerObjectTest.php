@@ -34,7 +34,7 @@ final class HandlerObjectTest extends TestCase
                 null,
             ],
             'throws' => [static fn () => throw new RuntimeException('no bank'), [...$twice, 'a failed: no bank'], State::Buried],
-            'returns false' => [static fn (): bool => false, [...$twice, 'a failed: the handler returned false'], State::Buried],
+            'returns false' => [static fn (): bool => false, ['attempt 1', 'a succeeded'], null],
             'throws Bury' => [static fn () => throw new Bury('no use'), ['attempt 1', 'a failed: no use'], State::Buried],
             'throws Release' => [
                 static fn (Job $job): bool => $job->attempts > 3 ?: throw new Release('1m'),
@@ -104,7 +104,7 @@ final class HandlerObjectTest extends TestCase
         $handler = new class () {
             public function __invoke(Job $job): bool
             {
-                return $job->payload;
+                return $job->payload ?: throw new RuntimeException('bad');
             }
 
             public function afterSucceeded(): void

@@ -7,7 +7,7 @@ namespace DelayQueue\Tests\Worker;
 use Closure;
 use DelayQueue;
 use DelayQueue\Console\JobView;
-use DelayQueue\Flow\Batch;
+use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\Follow;
 use DelayQueue\JobInterface;
 use DelayQueue\Testing;
@@ -55,26 +55,6 @@ final class ProgressTest extends TestCase
         $this->assertSame(["\0\xff{\"n\": 1.50}", 0.5], [$queue->peek('a')->body, Progress::in($queue->peek('a'))['share']]);
     }
 
-    public function testAPayloadOfAnotherProgramIsWrittenOnlyIfItStaysWhatItIs(): void
-    {
-        $raw = $this->delayQueue('orders', ['format' => 'raw']);
-        $bodies = [
-            '{ "name": "K\u00f6ln \u2028", "list": [ 1, 2.5 ], "none": {} }' => '{"name":"Köln \u2028","list":[1,2.5],"none":{}}',
-            '{"n":1.50}' => null,
-            '{"n":12345678901234567890}' => null,
-            '{"n":1e400}' => null,
-            "{\"\\u0000a\":1}" => null,
-        ];
-        foreach ($bodies as $body => $written) {
-            $raw->push($body, id: 'a');
-            $job = $this->delayQueue('orders')->reserve();
-            Progress::of($job)->report(0.5);
-            $info = $raw->peek('a');
-            $this->assertSame([$written ?? $body, $written !== null], [$info->body, Progress::in($info) !== null]);
-            $job->ack();
-        }
-    }
-
     public function testItIsWrittenOnceASecondAndAtTheEnd(): void
     {
         $job = Testing::job(['order' => 1]);
@@ -96,48 +76,31 @@ final class ProgressTest extends TestCase
 
     /** @dataProvider queues */
     #[\PHPUnit\Framework\Attributes\DataProvider('queues')]
-    public function testANoteForTheNextAttemptIsKeptByReports(Closure $open): void
+    public function testHeadersOfThreeLibrariesInOneJobAreNotErased(Closure $open): void
     {
         $queue = $open();
-        $queue->push(['page' => 0], id: 'a', headers: ['tenant' => 'acme']);
-        $progress = Progress::of($queue->reserve());
-        $progress->note(['page' => 1]);
-        $this->assertNull(Progress::in($queue->peek('a')));
-        $progress->report(0.5);
-        $progress->note(['page' => 2], ['tenant' => 'acme', 'cursor' => 'x']);
-        $this->assertSame(0.5, Progress::in($queue->peek('a'))['share']);
-        $progress->report(1.0);
-
-        $info = $queue->peek('a');
-        $this->assertSame([['page' => 2], 1.0], [$info->payload, Progress::in($info)['share']]);
-        $this->assertSame(['acme', 'x'], [$info->headers['tenant'], $info->headers['cursor']]);
-        $progress->note(str_repeat('x', 70_000));
-        $progress->report(1.0, 'again');
-        $this->assertSame('', Progress::in($queue->peek('a'))['text'], 'a note may be too long to write it again and again');
-    }
-
-    /** @dataProvider queues */
-    #[\PHPUnit\Framework\Attributes\DataProvider('queues')]
-    public function testANoteKeepsTheHeadersOfABatch(Closure $open): void
-    {
-        $queue = $open();
-        $batch = Batch::start($queue, 'import-7', [['payload' => 0, 'id' => 'a']]);
-        $queue->drain(new Follow(static function (JobInterface $job): void {
-            if ($job->attempts === 1) {
-                Progress::of($job)->note(1, ['cursor' => 'x']);
+        Chain::of(['payload' => 1, 'id' => 'c'], ['payload' => ['page' => 0], 'headers' => ['tenant' => 'acme', 'cursor' => 'old']], ['payload' => 3])->push($queue);
+        $seen = [];
+        $queue->drain(new Follow(function (JobInterface $job) use ($queue, &$seen): string {
+            if ($job->id === 'c/2' && $job->attempts === 1) {
+                $job->update(headers: ['cursor' => 'x', 'shard' => '7']);
+                Progress::of($job)->report(0.25, 'begun');
+                $job->update(['page' => 2], ['shard' => null]);
+                $this->travel('2s');
+                Progress::of($job)->report(0.5);
                 $job->release();
+            } elseif ($job->id === 'c/2') {
+                $seen = [$job->payload, Progress::in($job)['share'] ?? null, Chain::result($job), $job->headers];
             }
-        }));
-        $this->assertNull($batch->progress());
-    }
 
-    public function testOfALongPayloadNothingIsWritten(): void
-    {
-        foreach ([65_536 => 1, 65_537 => 0] as $length => $writes) {
-            $job = Testing::job(str_repeat('x', $length - 2));
-            Progress::of($job)->report(1);
-            $this->assertCount($writes, Testing::calls($job));
-        }
+            return "of $job->id";
+        }));
+
+        $this->assertSame([['page' => 2], 0.5, 'of c'], array_slice($seen, 0, 3));
+        $ours = [Chain::HEADER => 1, Chain::RESULT => 1, Progress::HEADER => 1];
+        $this->assertEquals(['tenant' => 'acme', 'cursor' => 'x'], array_diff_key($seen[3], $ours));
+        $this->assertCount(3, array_intersect_key($ours, $seen[3]));
+        $this->assertNull(Chain::status($queue, 'c'), 'the chain has gone on to its end');
     }
 
     public function testAJobThatIsLostOrSettledIsNoError(): void

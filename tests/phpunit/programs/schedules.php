@@ -5,8 +5,8 @@
  *
  *     schedules.php DSN run           pushes the jobs of schedules that are due
  *     schedules.php DSN work FILE     empties the queue of the jobs, and writes the id of each into the file
- *     schedules.php DSN set UNTIL     sets the schedule a again and again until then, each time with another payload
- *     schedules.php DSN pause UNTIL   pauses and resumes it, and prints from when to when it may have been paused
+ *     schedules.php DSN set TIMES     sets the schedule a so many times, each time with another payload
+ *     schedules.php DSN pause TIMES   pauses and resumes it, and prints from when to when it may have been paused
  *
  * The last two print each change that was lost, and done at their end.
  */
@@ -27,9 +27,9 @@ echo "ready\n";
 if ($what === 'set' || $what === 'pause') {
     $queue = $queue->sibling('schedules');
     $schedules = new Schedules($queue);
-    for ($number = 1; $queue->now() < (float) $argv[3]; $number++) {
+    for ($number = 1; $number <= (int) $argv[3]; $number++) {
         if ($what === 'set') {
-            $schedules->set('a', Every::interval('1s'), 'target', $number, catchUp: CatchUp::All);
+            $schedules->set('a', Every::interval('1s'), 'target', ['payload' => $number], catchUp: CatchUp::All);
             echo $schedules->get('a')?->payload === $number ? '' : "lost payload $number\n";
             continue;
         }
@@ -39,9 +39,8 @@ if ($what === 'set' || $what === 'pause') {
         $schedules->resume('a');
         echo $schedules->get('a')?->paused === false ? '' : "lost resume $number\n";
         printf("paused %.6F %.6F\n", $from, $queue->now());
-        usleep(5_000);
     }
-    echo "made $number\ndone\n";
+    echo "done\n";
     exit;
 }
 $queue->consume(

@@ -90,7 +90,7 @@ trait HandlingCalls
             'DelayQueue::consume without heartbeat' => $many(heartbeat: false),
             'DelayQueue::consume and keep alive' => $work(static fn (Job $job) => $job->keepAlive('1m'), heartbeat: false),
             'DelayQueue::consume with a time limit' => $work(static fn () => null, timeout: '5s', maxTime: 10, memoryLimit: '1G'),
-            'DelayQueue::consume and fail' => $work(static fn () => false),
+            'DelayQueue::consume and fail' => $work(static fn () => throw new RuntimeException('no')),
             'DelayQueue::consume and throw' => $work(static fn () => throw new RuntimeException('broken')),
             'DelayQueue::consume and release' => $work(static fn () => throw new Release('1h')),
             'DelayQueue::consume and bury' => $work(static fn () => throw new Bury('bad')),

@@ -17,8 +17,8 @@ trait OnceCalls
     {
         return [
             'DelayQueue::tryPush' => function (): void {
-                $this->queue->tryPush(1, id: 'tried', onDuplicate: OnDuplicate::Replace, unique: 0.001, maxWait: '1h');
-                $this->queue->tryPush(2, id: 'tried');
+                $this->queue->tryPush(['payload' => 1, 'id' => 'tried', 'onDuplicate' => OnDuplicate::Replace, 'unique' => 0.001, 'maxWait' => '1h']);
+                $this->queue->tryPush(['payload' => 2, 'id' => 'tried']);
                 $this->queue->cancel('tried');
             },
             'DelayQueue::pushOnce' => function (): void {
@@ -30,7 +30,7 @@ trait OnceCalls
                 $this->queue->forgetReceipts('r1', 'r2', 'taken');
             },
             'DelayQueue::pushOnce of nonsense' => self::fails(fn () => $this->queue->pushOnce([['receipt' => 'r', 'payload' => 1, 'past' => ['lastError' => []]]])),
-            'DelayQueue::prepare' => fn () => get_object_vars($this->offline->prepare(['a' => 1], '15m', 'x', headers: ['h' => 'x'], unique: 60, expires: '1h')),
+            'DelayQueue::prepare' => fn () => get_object_vars($this->offline->prepare(['payload' => ['a' => 1], 'delay' => '15m', 'id' => 'x', 'headers' => ['h' => 'x'], 'unique' => 60, 'expires' => '1h'])),
             'DelayQueue::receipts' => fn () => $this->queue->receipts('1s', 'r'),
             'DelayQueue::takenIds' => fn () => $this->queue->takenIds(),
             'DelayQueue::forgetReceipts' => fn () => $this->queue->forgetReceipts('none'),

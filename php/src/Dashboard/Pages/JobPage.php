@@ -10,9 +10,11 @@ use DelayQueue\Dashboard\Page;
 use DelayQueue\Dashboard\Parts;
 use DelayQueue\Dashboard\Request;
 use DelayQueue\Dashboard\Site;
+use DelayQueue\Dashboard\WaitWords;
 use DelayQueue\Dashboard\Words;
 use DelayQueue\JobInfo;
 use DelayQueue\State;
+use DelayQueue\WaitReason;
 
 /** One job: all that is known of it, and what can be done with it. */
 final class JobPage implements Page
@@ -53,7 +55,8 @@ final class JobPage implements Page
         $moment = static fn (?float $seconds): ?Html => $seconds === null ? null : Words::moment($seconds, $now);
 
         return [
-            'State' => Html::span($job->state->value, class: $job->state === State::Buried ? 'flag bad' : 'flag'),
+            'State' => self::state($job),
+            'Waits for' => WaitWords::of($job, $now, $site),
             $job->state === State::Buried ? 'Buried' : 'Due' => $moment($job->dueAt),
             'Its lease ends' => $moment($job->leaseUntil),
             'Created' => $moment($job->createdAt),
@@ -69,6 +72,14 @@ final class JobPage implements Page
             'Tried until' => $moment($job->retryUntil),
             'Sealed' => $job->seal === null ? null : "with key {$job->seal['key']} ({$job->seal['alg']})",
         ];
+    }
+
+    /** A job that is due, and that no worker may take now, is not called ready. */
+    private static function state(JobInfo $job): Html
+    {
+        $isHeldUp = $job->state === State::Ready && !in_array($job->waitsFor, [null, WaitReason::Line, WaitReason::Nothing], true);
+
+        return Html::span($isHeldUp ? 'waiting' : $job->state->value, class: $job->state === State::Buried ? 'flag bad' : 'flag');
     }
 
     /** @return array<string, mixed> the worker that runs it, once it has run for a second */
