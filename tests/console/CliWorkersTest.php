@@ -29,7 +29,7 @@ final class CliWorkersTest extends CliTestCase
         ]);
         $this->assertGreaterThan(1e6, $worker['memory']);
         $this->assertLessThan(60, microtime(true) - $worker['job']['since']);
-        $this->assertMatchesRegularExpression("/^{$worker['host']}:$single->pid +working +single a +\\S+ m?s? *\\d+ MB .* single, more *$/m", $this->cliExpecting(0, 'workers'));
+        $this->assertMatchesRegularExpression("/^{$worker['host']}:$single->pid +worker +working +single a +\\S+ m?s? *\\d+ MB .* single, more *$/m", $this->cliExpecting(0, 'workers'));
         $this->assertCount(1, $this->json('workers', '--format=json', '--queue=more'));
         $this->assertCount(1, $this->json('workers', '--format=json', "{$worker['host']}:$single->pid"));
         $this->assertCount(0, $this->json('workers', '--format=json', 'elsewhere'));

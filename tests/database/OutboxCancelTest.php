@@ -66,7 +66,7 @@ final class OutboxCancelTest extends OutboxTestCase
         $other->exec($server === 'postgresql' ? "set lock_timeout = '5s'" : 'set innodb_lock_wait_timeout = 5');
         $elsewhere = new Outbox($other, fn (string $name): DelayQueue => $this->queue($name), true);
         foreach (['b', 'f', 'gonf'] as $id) {
-            $elsewhere->push('orders', 1, id: $id);
+            $elsewhere->push('orders', new NewJob(1, id: $id));
         }
         $elsewhere->cancel('orders', 'a');
         $this->assertGreaterThan(0, $this->relay(pdo: $other)->runOnce());

@@ -40,7 +40,7 @@ final class RebuildTest extends JournalTestCase
         $moment = new DateTimeImmutable('2040-01-01 00:00:00.123456 UTC');
         $began = microtime(true);
         $this->outbox->push('orders', new NewJob(['n' => 1], delay: '1h', id: 'hour', priority: 7, ttr: 9, maxAttempts: 3, backoff: Backoff::fixed('2s'), timeout: 4, headers: ['tenant' => 'x'], expires: '2h'));
-        $this->outbox->push('orders', new NewJob(['n' => 2], delay: $moment, id: 'moment'));
+        $this->outbox->push('orders', ['payload' => ['n' => 2], 'delay' => $moment, 'id' => 'moment']);
         $this->outbox->push('orders', new NewJob("caf\u{E9}", id: 'now'));
         $this->outbox->push('mails', new NewJob('x', id: 'other'));
         $this->outbox->flush();
@@ -212,11 +212,11 @@ final class RebuildTest extends JournalTestCase
             $this->prepare($name);
             $shifted = new ShiftedClock(PdoConnection::of($this->pdo()), $seconds);
             $began = microtime(true);
-            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', 1, delay: 100, id: 'delay');
-            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', 1, delay: new DateTimeImmutable('2040-01-01 UTC'), id: 'moment');
+            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', new NewJob(1, delay: 100, id: 'delay'));
+            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', ['payload' => 1, 'delay' => new DateTimeImmutable('2040-01-01 UTC'), 'id' => 'moment']);
             $journal = new Journal($shifted, self::queue(...));
             $queue = $journal->watch(self::queue());
-            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', 1, id: 'released');
+            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', new NewJob(1, id: 'released'));
             $this->assertSame(3, $journal->rebuild('orders'));
             $queue->drain(static fn () => throw new Release(100));
             $this->assertSame('released', $journal->state('released'));

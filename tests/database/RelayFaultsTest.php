@@ -141,7 +141,7 @@ final class RelayFaultsTest extends OutboxTestCase
         });
         $reads = new Outbox($reader, fn (string $name): DelayQueue => $this->queue($name));
         foreach ([
-            'push' => static fn () => $reads->push('orders', 2),
+            'push' => static fn () => $reads->push('orders', new NewJob(2)),
             'cancel' => static fn () => $reads->cancel('orders', 'x'),
             'relay' => fn () => $this->relay(pdo: $reader)->runOnce(),
         ] as $what => $call) {

@@ -168,7 +168,7 @@ final class RelayTest extends OutboxTestCase
             $outbox->push('orders', new NewJob(1, 60));
             $outbox->push('orders', new NewJob(2));
             $moment = new \DateTimeImmutable('+1 hour');
-            $outbox->push('orders', new NewJob(3, $moment, 'moment'));
+            $outbox->push('orders', ['payload' => 3, 'delay' => $moment, 'id' => 'moment']);
             $before = $this->queue()->now();
             // As a database would have stored them whose clock is wrong.
             $this->pdo->exec('update ' . Schema::OUTBOX . " set placed = placed + {$shift}000000");
@@ -218,7 +218,7 @@ final class RelayTest extends OutboxTestCase
         $first = new Relay($this->pdo, function (string $name) use (&$inside, $second, $other): DelayQueue {
             $inside ??= [
                 $second->runOnce(),
-                (new DelayQueue\Database\Outbox($other, fn (string $name): DelayQueue => $this->queue($name)))->push('orders', 'meanwhile', id: 'x'),
+                (new DelayQueue\Database\Outbox($other, fn (string $name): DelayQueue => $this->queue($name)))->push('orders', new NewJob('meanwhile', id: 'x')),
             ];
 
             return $this->queue($name);
@@ -241,7 +241,7 @@ final class RelayTest extends OutboxTestCase
             if ($server !== 'sqlite') {
                 $open = self::database($server)->pdo($this->database);
                 $open->beginTransaction();
-                (new DelayQueue\Database\Outbox($open, fn (string $name): DelayQueue => $this->queue($name)))->push('orders', 'open');
+                (new DelayQueue\Database\Outbox($open, fn (string $name): DelayQueue => $this->queue($name)))->push('orders', new NewJob('open'));
             }
             $began = hrtime(true);
             $this->assertSame($committed, $this->relay()->runOnce());

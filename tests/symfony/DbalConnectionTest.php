@@ -40,12 +40,12 @@ final class DbalConnectionTest extends DatabaseMessengerTestCase
         [$connection, $outbox] = $this->outbox($driver);
         $connection->beginTransaction();
         $outbox->push('orders', new NewJob(['order' => "\0é"], '1h', 'a', headers: ['k' => 'v']));
-        $outbox->push('orders', new NewJob(null, new \DateTimeImmutable('+2 hours'), 'b'));
+        $outbox->push('orders', ['payload' => null, 'delay' => new \DateTimeImmutable('+2 hours'), 'id' => 'b']);
         $this->assertSame(0, $this->queue()->count());
         $connection->commit();
         $this->assertSame([['order' => "\0é"], ['k' => 'v']], [$this->queue()->peek('a')->payload, $this->queue()->peek('a')->headers]);
 
-        $this->assertSame('c', (new Outbox(new DbalConnection($connection)))->push('orders', ['not' => 'flushed'], id: 'c'));
+        $this->assertSame('c', (new Outbox(new DbalConnection($connection)))->push('orders', new NewJob(['not' => 'flushed'], id: 'c')));
         $this->assertSame(2, $this->queue()->count());
         $this->assertSame(3, (new Relay(new DbalConnection($connection), after: 0.0))->runOnce());
         $this->assertSame([3, 0], [$this->queue()->count(), $this->rows()]);
