@@ -79,7 +79,7 @@ final class TransportTest extends MessengerTestCase
     public function testAStampGivesIdPriorityAndTtr(): void
     {
         $transport = $this->transport();
-        $sent = $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('order-1', 7, '90s')]));
+        $sent = $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('order-1', priority: 7, ttr: '90s')]));
         $job = $this->jobs('orders')->peek('order-1');
 
         $this->assertSame('order-1', $sent->last(TransportMessageIdStamp::class)->getId());
@@ -117,7 +117,7 @@ final class TransportTest extends MessengerTestCase
     public function testARetryIsTheSameJobUnderItsIdAndNothingIsDoubled(): void
     {
         $transport = $this->transport();
-        $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('order-1', 3, 40)]));
+        $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('order-1', priority: 3, ttr: 40)]));
         for ($retry = 1; $retry <= 3; $retry++) {
             [$envelope] = $transport->get();
             $this->assertSame($retry - 1, RedeliveryStamp::getRetryCountFromEnvelope($envelope));

@@ -90,6 +90,10 @@ final class JobOptions
             }
         }
 
+        if (self::types()[$name] === ['int']) {
+            throw new UsageException("$what must be a whole number");
+        }
+
         return $text;
     }
 
