@@ -44,7 +44,7 @@ final class RebuildTest extends JournalTestCase
         $this->outbox->push('orders', new NewJob("caf\u{E9}", id: 'now'));
         $this->outbox->push('mails', new NewJob('x', id: 'other'));
         $this->outbox->flush();
-        $look = static fn (string $id): array => array_diff_key(get_object_vars(self::queue()->peek($id)), ['dueAt' => 1, 'expiresAt' => 1, 'firstDueAt' => 1]);
+        $look = static fn (string $id): array => array_diff_key(get_object_vars(self::queue()->peek($id)), ['dueAt' => 1, 'expiresAt' => 1, 'firstDueAt' => 1, 'earliestAt' => 1]);
         [$was, $due] = [array_map($look, ['hour', 'moment', 'now']), self::queue()->peek('hour')->dueAt];
         $this->empty();
 
