@@ -19,7 +19,8 @@ final class Duration
     public static function of(string $text, string $name): float
     {
         if (Moment::isUnixTime($text)) {
-            throw new UsageException("$name must be a duration, and $text looks like a Unix time: for a moment give " . (str_starts_with($name, '-') ? "$name=" : '') . "\$(($text - \$(date +%s)))");
+            $cure = (str_starts_with($name, '-') ? "$name=" : '') . "\$(($text - \$(date +%s)))";
+            throw new UsageException("$name must be a duration, and $text looks like a Unix time: for a moment give $cure");
         }
         try {
             return duration($text);

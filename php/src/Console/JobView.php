@@ -16,7 +16,8 @@ final class JobView
     public static function toArray(JobInfo $job): array
     {
         // An object: an array without members, or with numbers for names, would be a list in JSON.
-        $replaced = ['state' => $job->state->value, 'backoff' => (string) $job->backoff, 'headers' => (object) $job->headers, 'waitsFor' => $job->waitsFor?->value];
+        $replaced = ['state' => $job->state->value, 'waitsFor' => $job->waitsFor?->value];
+        $replaced += ['backoff' => (string) $job->backoff, 'headers' => (object) $job->headers];
         if ($job->payload !== null) {
             $replaced['payload'] = new Verbatim($job->body);
         }

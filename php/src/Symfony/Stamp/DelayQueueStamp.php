@@ -29,7 +29,9 @@ final class DelayQueueStamp implements NonSendableStampInterface
     {
         $known = array_diff_key(get_class_vars(NewJob::class), ['payload' => 1, 'delay' => 1]);
         foreach (array_keys(array_diff_key($options, $known)) as $name) {
-            throw new Error(is_int($name) ? self::class . ' takes all but the id by their names' : "Unknown named parameter \$$name; there are " . implode(', ', array_keys($known)));
+            throw new Error(is_int($name)
+                ? self::class . ' takes all but the id by their names'
+                : "Unknown named parameter \$$name; there are " . implode(', ', array_keys($known)));
         }
         $this->options = ($id === null ? [] : ['id' => $id]) + $options;
     }
