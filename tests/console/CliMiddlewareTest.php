@@ -40,7 +40,7 @@ final class CliMiddlewareTest extends CliTestCase
         $this->assertStringContainsString("hello Ada traced\n", $result->errors);
         $lines = array_map(static fn (string $line): array => json_decode($line, true, flags: JSON_THROW_ON_ERROR), explode("\n", trim($result->output)));
         $this->assertSame(
-            ['pay-0' => 'failed', 'pay-1' => 'settled', 'bad-2' => 'buried', 'greet-3' => 'done'],
+            ['pay-0' => 'failed', 'pay-1' => 'released', 'bad-2' => 'buried', 'greet-3' => 'done'],
             array_column(array_filter($lines, static fn (array $line): bool => isset($line['id'])), 'outcome', 'id'),
         );
         $this->assertSame([State::Delayed, 0], [$queue->peek('pay-1')?->state, $queue->peek('pay-1')?->attempts]);

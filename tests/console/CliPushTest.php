@@ -4,6 +4,8 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\CommandLine;
 
+use DelayQueue\Console\JobOptions;
+use DelayQueue\NewJob;
 use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
 
@@ -32,6 +34,35 @@ final class CliPushTest extends CliTestCase
 
         $this->queue()->reserveJob('one')->fail();
         $this->assertEqualsWithDelta(3600, $this->queue()->peek('one')->dueAt - microtime(true), 60);
+    }
+
+    public function testEachParameterOfAJobIsAnOptionWithItsHelp(): void
+    {
+        $names = array_keys(get_class_vars(NewJob::class));
+        $this->assertSame($names, ['payload', ...array_keys(JobOptions::types())]);
+        $help = $this->cliExpecting(0, 'push', '--help');
+        foreach (array_diff($names, ['payload']) as $name) {
+            $this->assertStringContainsString('--' . JobOptions::option($name) . '=', $help);
+            $this->assertStringNotContainsString("As \$$name of", $help, 'JobOptions::HELP says what it is for');
+        }
+    }
+
+    public function testAWrongOptionIsNamedAsItIsWritten(): void
+    {
+        $errors = [
+            '--max-attempts=many' => '--max-attempts must be a whole number',
+            '--max-wait=1m' => 'max-wait must not be given without an id and OnDuplicate::Replace',
+            '--ttr=1year' => '--ttr must be a duration',
+            '--ttr=40d' => 'ttr must be between 0.1 seconds and 30 days',
+            '--unique=1795412800' => '--unique must be a duration, and 1795412800 looks like a Unix time',
+            '--on-duplicate=maybe' => '--on-duplicate must be fail, keep or replace',
+            '--on-expiry=maybe' => '--on-expiry must be bury or drop',
+            '--group=' => 'group must be between 1 and 200 bytes long',
+        ];
+        foreach ($errors as $option => $words) {
+            $this->assertStringStartsWith("delayqueue: $words", $this->cliExpecting(2, 'push', '1', $option));
+        }
+        $this->assertCount(0, $this->queue());
     }
 
     public function testAPayloadComesFromStandardInputAndMayBeBytes(): void

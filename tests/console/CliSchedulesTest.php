@@ -99,9 +99,9 @@ final class CliSchedulesTest extends CliTestCase
             ],
             'a line that is none' => ['{"cron": ["0 9 * * *"], "queue": "x"}', 'cron must be of type string, array given'],
             'an end that is a number' => ['{"every": 5, "queue": "x", "until": 2000000000}', 'until must be a moment in quotes'],
-            'a backoff' => ['{"every": 5, "queue": "x", "backoff": "nonsense"}', 'backoff: '],
+            'a backoff' => ['{"every": 5, "queue": "x", "backoff": "nonsense"}', 'backoff has the delay "nonsense", which must be '],
             'an end that is none' => ['{"every": 5, "queue": "x", "until": "whenever"}', 'until is no moment: whenever'],
-            'a type' => ['{"every": 5, "queue": "x", "priority": "high"}', "priority must be of type ?int, string given\n"],
+            'a type' => ['{"every": 5, "queue": "x", "priority": "high"}', "priority must be a whole number\n"],
         ];
     }
 

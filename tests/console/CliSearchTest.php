@@ -146,7 +146,7 @@ final class CliSearchTest extends CliTestCase
             'cancel job-1 --limit=1' => '--limit goes with a search',
             'cancel --dry-run' => 'give ids, or --group, or options of a search',
             'purge --limit=1 --force' => '--limit goes with a search',
-            'kick --max=1 --tag=x' => 'give ids, or --max=N for the N oldest, or options of a search',
+            'kick --max=1 --tag=x' => 'give ids, or --max=N for the N oldest, or options of a search; none of them kicks all that are buried',
             'kick job-1 --dry-run' => '--dry-run goes with a search',
             'kick --spread=soon' => '--spread must be a duration',
             'kick --spread=0' => '--spread must be longer than nothing',

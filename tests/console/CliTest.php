@@ -107,7 +107,7 @@ final class CliTest extends CliTestCase
         }
     }
 
-    public function testUpdateReplacesThePayloadAndKeepsTheRest(): void
+    public function testUpdateReplacesThePayloadAndTheHeadersThatAreNamed(): void
     {
         $queue = $this->queue();
         $queue->push(['order' => 1], id: 'a', headers: ['tenant' => 'acme', 'dq-batch' => 'b'], maxAttempts: 1);
@@ -117,7 +117,9 @@ final class CliTest extends CliTestCase
         $this->assertSame(['{"order":{}, "n": 1E2}', State::Buried, 1], [$job?->body, $job->state, $job->attempts]);
         $this->assertEquals(['no money', ['tenant' => 'acme', 'dq-batch' => 'b']], [$job->lastError, $job->headers]);
         $this->cliExpecting(0, 'update', 'a', '--raw', '{', '--header=trace: 7');
-        $this->assertEquals(['{', ['trace' => '7', 'dq-batch' => 'b']], [$queue->peek('a')?->body, $queue->peek('a')?->headers]);
+        $this->assertEquals(['{', ['tenant' => 'acme', 'trace' => '7', 'dq-batch' => 'b']], [$queue->peek('a')?->body, $queue->peek('a')?->headers]);
+        $this->cliExpecting(0, 'update', 'a', '1', '--no-header=tenant', '--header=trace: 8');
+        $this->assertEquals(['trace' => '8', 'dq-batch' => 'b'], $queue->peek('a')?->headers);
         $process = $this->start('update', 'a', '-');
         $process->say('{"from": "input"}');
         $this->assertSame(0, $this->finish($process)->exitCode);
@@ -291,7 +293,7 @@ final class CliTest extends CliTestCase
             'nosuch', 'push 1 --nosuch', 'push {', 'push 1 --delay=soon', 'push 1 --delay=1 --at=now', 'push 1 --at=nonsense', 'push 1 --priority=-1',
             'push 1 --max-attempts=x', 'push 1 --on-duplicate=maybe', 'push 1 --on-expiry=maybe', 'push 1 --expires=-1s', 'push 1 --expires=1h --retry-until=1h',
             'push 1 --queue=a --queue=b', 'push 1 --dsn=http://x', 'push 1 --prefix=',
-            'list nosuch', 'list ready --limit=0', 'list ready --format=xml', 'kick', 'kick a --max=1', 'reschedule a', 'cancel', 'stats --watch=x',
+            'list nosuch', 'list ready --limit=0', 'list ready --format=xml', 'kick a --max=1', 'reschedule a', 'cancel', 'stats --watch=x',
             'work', 'work nosuch', 'work nosuch --processes=0', 'work nosuch --log=xml', 'work nosuch --max-jobs=x', 'serve', 'load nosuch', 'purge nosuch',
         ];
         foreach ($lines as $line) {

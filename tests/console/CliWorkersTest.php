@@ -29,7 +29,7 @@ final class CliWorkersTest extends CliTestCase
         ]);
         $this->assertGreaterThan(1e6, $worker['memory']);
         $this->assertLessThan(60, microtime(true) - $worker['job']['since']);
-        $this->assertMatchesRegularExpression("/^{$worker['host']}:$single->pid +working +single a +\\S+ m?s? *\\d+ MB .* single, more *$/m", $this->cliExpecting(0, 'workers'));
+        $this->assertMatchesRegularExpression("/^{$worker['host']}:$single->pid +worker +working +single a +\\S+ m?s? *\\d+ MB .* single, more *$/m", $this->cliExpecting(0, 'workers'));
         $this->assertCount(1, $this->json('workers', '--format=json', '--queue=more'));
         $this->assertCount(1, $this->json('workers', '--format=json', "{$worker['host']}:$single->pid"));
         $this->assertCount(0, $this->json('workers', '--format=json', 'elsewhere'));
@@ -98,7 +98,7 @@ final class CliWorkersTest extends CliTestCase
     public function testEntriesOfOthersGiveATerminalNoOrders(): void
     {
         $entry = json_encode([
-            'host' => "evil\e[31m", 'pid' => 7, 'version' => "\e]0;x\7", 'state' => 'working', 'queues' => ['fine', "\e[2J"],
+            'host' => "evil\e[31m", 'pid' => 7, 'kind' => "\e[2J", 'version' => "\e]0;x\7", 'state' => 'working', 'queues' => ['fine', "\e[2J"],
             'job' => ['queue' => "<error>\e[2J", 'id' => "\e[2J", 'ms' => 1], 'up_ms' => 1, 'listed_ms' => 28000,
         ], JSON_THROW_ON_ERROR);
         $this->redis->ask('SET', 'dq:{#workers}:x', $entry);

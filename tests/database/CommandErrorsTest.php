@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Database;
 
 use DelayQueue\Console\Failure;
+use DelayQueue\NewJob;
 use DelayQueue\Tests\Database\Support\DatabaseCliTestCase;
 use PDOException;
 
@@ -115,7 +116,7 @@ final class CommandErrorsTest extends DatabaseCliTestCase
     public function testADatabaseThatMayOnlyBeRead(string $name): void
     {
         $this->useDatabase($name);
-        $this->outbox()->push($this->queueName, 1);
+        $this->outbox()->push($this->queueName, new NewJob(1));
         $options = [];
         if ($name === 'postgresql') {
             $this->server->admin('postgres')->exec("alter database $this->database set default_transaction_read_only = on");

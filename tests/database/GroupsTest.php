@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Database;
 
 use DelayQueue\Database\JobRecord;
 use DelayQueue\Database\Journal;
+use DelayQueue\NewJob;
 use DelayQueue\Release;
 use DelayQueue\Testing\RedisServer;
 use DelayQueue\Tests\Database\Support\OutboxTestCase;
@@ -24,12 +25,12 @@ final class GroupsTest extends OutboxTestCase
             $options = ['partitions' => $partitions];
             $outbox = $this->outbox($options);
             $name = "orders-$partitions";
-            $ids = [$outbox->push($name, 1, group: 'tenant-1'), $outbox->push($name, 2, id: 'own', group: "caf\u{E9}")];
+            $ids = [$outbox->push($name, new NewJob(1, group: 'tenant-1')), $outbox->push($name, new NewJob(2, id: 'own', group: "caf\u{E9}"))];
             $this->assertSame(2, $outbox->flush());
             $ids = [...$ids, ...$outbox->pushMany($name, [['payload' => 3, 'group' => 'tenant-3'], ['payload' => 4]])];
             $outbox->discard();
             $this->assertSame(4, $this->relay($options)->drain());
-            $ids[] = $outbox->pushNow($name, 5, group: 'tenant-5');
+            $ids[] = $outbox->pushNow($name, new NewJob(5, group: 'tenant-5'));
             $queue = $this->queue($name, $options);
             $groups = array_map(static fn (string $id): ?string => $queue->peek($id)?->group, $ids);
             $this->assertSame(['tenant-1', "caf\u{E9}", 'tenant-3', null, 'tenant-5'], $groups);
@@ -52,13 +53,13 @@ final class GroupsTest extends OutboxTestCase
         };
         $outbox = $this->outbox();
         $class = $outbox::class;
-        $refused("$class::push(): Argument #17 (\$group) must be UTF-8, since the database stores it as text", static fn () => $outbox->push('orders', 1, group: "\xff"));
+        $refused("$class::push(): Argument #2 (\$job): \"group\" must be UTF-8, since the database stores it as text", static fn () => $outbox->push('orders', new NewJob(1, group: "\xff")));
         $refused("$class::pushMany(): Argument #2 (\$jobs) item 0: \"group\" must be UTF-8, since the database stores it as text", static fn () => $outbox->pushMany('orders', [['payload' => 1, 'group' => "\xff"]]));
         try {
-            $outbox->pushNow('orders', 1, group: '');
+            $outbox->pushNow('orders', ['payload' => 1, 'group' => '']);
             $this->fail('an empty group');
         } catch (ValueError $error) {
-            $this->assertStringStartsWith("$class::pushNow(): Argument #17 (\$group) must", $error->getMessage());
+            $this->assertStringStartsWith("$class::pushNow(): Argument #2 (\$job): \"group\" must", $error->getMessage());
         }
         $this->assertSame([0, 0], [$this->rows(), $this->queue()->count()]);
     }
@@ -70,8 +71,8 @@ final class GroupsTest extends OutboxTestCase
         $this->begin($server);
         $journal = new Journal($this->pdo, fn (string $name) => $this->queue($name), payloads: true);
         $outbox = $this->outbox(journal: true);
-        $outbox->push('orders', 1, id: 'outbox', group: 'acme');
-        $outbox->push('orders', 2, id: 'none');
+        $outbox->push('orders', new NewJob(1, id: 'outbox', group: 'acme'));
+        $outbox->push('orders', new NewJob(2, id: 'none'));
         $outbox->flush();
         $queue = $journal->watch($this->queue());
         $queue->push(3, id: 'worker', group: 'beta');

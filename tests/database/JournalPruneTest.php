@@ -8,6 +8,7 @@ use DelayQueue;
 use DelayQueue\Database\Journal;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Job;
+use DelayQueue\NewJob;
 use DelayQueue\Release;
 use DelayQueue\State;
 use DelayQueue\Testing\RedisServer;
@@ -94,12 +95,12 @@ final class JournalPruneTest extends JournalTestCase
         $journal = $this->prepare($name);
         $outbox = new Outbox($this->pdo(), self::queue(...), journal: true);
         foreach (['here', 'purged', 'again', 'young'] as $id) {
-            $outbox->push('orders', $id, id: $id);
+            $outbox->push('orders', new NewJob($id, id: $id));
         }
         $outbox->flush();
         $this->pdo()->exec('delete from delayqueue_outbox');
-        $outbox->push('orders', 'x', id: 'unsent');
-        $outbox->push('elsewhere', 'x', id: 'unknown');
+        $outbox->push('orders', new NewJob('x', id: 'unsent'));
+        $outbox->push('elsewhere', new NewJob('x', id: 'unknown'));
         $this->pdo()->exec("delete from delayqueue_outbox where queue = 'elsewhere'");
         $this->pdo()->exec("update delayqueue_jobs set due = due - 7200000000 where job <> 'young'");
         self::queue()->cancel('purged', 'again', 'young');

@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Database;
 
 use DelayQueue\Database\Connection;
 use DelayQueue\Database\Internal\PdoConnection;
+use DelayQueue\NewJob;
 use DelayQueue\Tests\Database\Support\OutboxTestCase;
 use LogicException;
 use PDO;
@@ -56,7 +57,7 @@ final class LostConnectionTest extends OutboxTestCase
         $relay = $this->relay(pdo: fn (): PDO => self::database($server)->pdo($this->database));
         for ($n = 1; $n <= 3; $n++) {
             $relay->runOnce();
-            $this->outbox()->push('orders', $n);
+            $this->outbox()->push('orders', new NewJob($n));
             $this->cut($server);
             $this->assertFails('the lost connection', static fn () => $relay->runOnce());
             $this->assertSame(1, $relay->runOnce());

@@ -7,6 +7,7 @@ namespace DelayQueue\Tests\Database;
 use DelayQueue;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Schema;
+use DelayQueue\NewJob;
 use DelayQueue\Tests\Database\Support\OutboxTestCase;
 use PHPUnit\Framework\Attributes\DataProvider;
 
@@ -20,7 +21,7 @@ final class OutboxCancelTest extends OutboxTestCase
         $this->begin($server);
         $outbox = $this->outbox();
         $this->queue()->push('in Redis', id: 'old');
-        $outbox->push('orders', 'a row', id: 'row');
+        $outbox->push('orders', new NewJob('a row', id: 'row'));
         $outbox->discard();
 
         $this->pdo->beginTransaction();
@@ -65,7 +66,7 @@ final class OutboxCancelTest extends OutboxTestCase
         $other->exec($server === 'postgresql' ? "set lock_timeout = '5s'" : 'set innodb_lock_wait_timeout = 5');
         $elsewhere = new Outbox($other, fn (string $name): DelayQueue => $this->queue($name), true);
         foreach (['b', 'f', 'gonf'] as $id) {
-            $elsewhere->push('orders', 1, id: $id);
+            $elsewhere->push('orders', new NewJob(1, id: $id));
         }
         $elsewhere->cancel('orders', 'a');
         $this->assertGreaterThan(0, $this->relay(pdo: $other)->runOnce());
@@ -83,7 +84,7 @@ final class OutboxCancelTest extends OutboxTestCase
             $this->queue()->push('old', id: 'order-1');
             $this->pdo->beginTransaction();
             $outbox->cancel('orders', 'order-1');
-            $outbox->push('orders', 'new', id: 'order-1');
+            $outbox->push('orders', new NewJob('new', id: 'order-1'));
             $this->pdo->commit();
             $isFlushed ? $outbox->flush() : $outbox->discard();
             $this->relay()->runOnce();
@@ -101,7 +102,7 @@ final class OutboxCancelTest extends OutboxTestCase
             $outbox = $this->outbox();
             $outbox->cancel('orders', "order-$i");
             $outbox->discard();
-            $outbox->push('orders', $i, id: "order-$i");
+            $outbox->push('orders', new NewJob($i, id: "order-$i"));
             $outbox->flush();
         }
         $this->relay()->runOnce();

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Database;
 
 use DelayQueue;
+use DelayQueue\NewJob;
 use DelayQueue\Tests\Database\Support\DatabaseCliTestCase;
 use DelayQueue\Tests\Support\Php;
 use DelayQueue\Tests\Support\Wait;
@@ -15,7 +16,7 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
     public function testTheyAreAboutAllQueues(): void
     {
         $this->useDatabase('sqlite');
-        $this->outbox()->push($this->queueName, 1);
+        $this->outbox()->push($this->queueName, new NewJob(1));
         foreach (['outbox:relay' => 'a relay brings the rows of all queues', 'outbox:status' => 'it counts the rows of all queues'] as $command => $why) {
             $options = $command === 'outbox:relay' ? ['--once', '--after=0'] : [];
             $this->assertSame("delayqueue: give no --queue: $why\n", $this->cliExpecting(2, $command, '--queue=other', ...$options));
@@ -46,7 +47,7 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         foreach (explode(";\n", trim($sql)) as $statement) {
             $this->pdo()->exec($statement);
         }
-        $this->outbox()->push($this->queueName, 1);
+        $this->outbox()->push($this->queueName, new NewJob(1));
         $this->assertSame(1, $this->rows());
         $this->assertStringNotContainsString('delayqueue_jobs', $this->cliExpecting(0, 'outbox:install', '--print', "--database={$this->server->driver()}:"));
     }
@@ -89,10 +90,10 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
     {
         $this->useDatabase('sqlite');
         (new DelayQueue('wide', $this->redis->dsn(), ['partitions' => 4]))->pushMany(array_fill(0, 40, ['payload' => 1]));
-        $this->outbox()->push('wide', 1);
+        $this->outbox()->push('wide', new NewJob(1));
         $relay = $this->start('outbox:relay', '--after=0');
         $this->heard($relay, '/the rows of queue wide are tried again .*: queue wide has jobs in 4 partitions: give --partitions=4/');
-        $this->outbox()->push('narrow', 1);
+        $this->outbox()->push('narrow', new NewJob(1));
         Wait::until(fn (): bool => count(new DelayQueue('narrow', $this->redis->dsn())) === 1, 20, 'another queue gets its job');
         $this->assertStringNotContainsString('the database has failed', $relay->errors());
     }
@@ -105,7 +106,7 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         foreach ([SIGTERM, SIGINT] as $signal) {
             $relay = $this->start('outbox:relay', '--after=0');
             $this->heard($relay, '/relay \(process \d+\) is ready: rows of \w+ go to redis.*, prefix dq$/m');
-            $this->outbox()->push($this->queueName, 1);
+            $this->outbox()->push($this->queueName, new NewJob(1));
             Wait::until(fn (): bool => $this->rows() === 0, 20, 'it works');
             $relay->signal($signal);
             $this->assertSame(0, $relay->exitCode(20));
@@ -124,7 +125,7 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
     public function testOnceSaysWhyRowsAreLeft(): void
     {
         $this->useDatabase('sqlite');
-        $this->outbox()->push($this->queueName, 1);
+        $this->outbox()->push($this->queueName, new NewJob(1));
         $this->redis->kill();
         $errors = $this->cliExpecting(3, 'outbox:relay', '--once', '--after=0');
         $this->assertSame(1, preg_match_all('/the rows of queue \S+ are tried again .* cannot connect to/', $errors), $errors);
@@ -161,12 +162,12 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
     {
         $this->useDatabase('sqlite');
         (new DelayQueue('wide', $this->redis->dsn(), ['partitions' => 4]))->pushMany(array_fill(0, 40, ['payload' => 1]));
-        $this->outbox()->push('wide', 1);
+        $this->outbox()->push('wide', new NewJob(1));
         $relay = $this->start('outbox:relay', '--after=0');
         $this->heard($relay, '/give --partitions=4/');
         foreach ([1, 2, 3] as $number) {
             // The row is tried again with each look, a second after the last one.
-            $this->outbox()->push($this->queueName, $number);
+            $this->outbox()->push($this->queueName, new NewJob($number));
             Wait::until(fn (): bool => count($this->queue()) === $number, 20, 'the relay has looked again');
         }
         $this->assertSame(1, substr_count($relay->errors(), 'give --partitions=4'));
@@ -181,7 +182,7 @@ final class OutboxCommandsTest extends DatabaseCliTestCase
         $outbox = $this->outbox();
         $outbox->pushMany($this->queueName, [['payload' => 1], ['payload' => 2]]);
         $outbox->flush();
-        $this->outbox()->push($this->queueName, 3);
+        $this->outbox()->push($this->queueName, new NewJob(3));
         $status = $this->json('outbox:status', '--format=json', '--max-age=1h');
         $this->assertSame([3, 2], [$status['rows'], $status['receipts']]);
         $this->assertGreaterThan(0.0, $status['oldest']);

@@ -8,7 +8,8 @@ use DelayQueue;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Schema;
 use DelayQueue\Database\SchemaException;
-use DelayQueue\OnDuplicate;
+use DelayQueue\InvalidArgument;
+use DelayQueue\NewJob;
 use DelayQueue\Tests\Database\Support\OutboxTestCase;
 use LogicException;
 use PDO;
@@ -26,7 +27,7 @@ final class OutboxErrorsTest extends OutboxTestCase
         $this->begin($server);
         $outbox = $this->outbox();
         $this->pdo->beginTransaction();
-        foreach ([static fn () => $outbox->pushNow('orders', 1), static fn () => $outbox->flush(), fn () => $this->relay()->runOnce()] as $call) {
+        foreach ([static fn () => $outbox->pushNow('orders', new NewJob(1)), static fn () => $outbox->flush(), fn () => $this->relay()->runOnce()] as $call) {
             try {
                 $call();
                 $this->fail('it is refused');
@@ -45,13 +46,12 @@ final class OutboxErrorsTest extends OutboxTestCase
         $outbox = $this->outbox();
         $class = Outbox::class;
         $wrong = [
-            "$class::push(): Argument #3 (\$delay) must be greater than or equal to 0" => static fn () => $outbox->push('orders', 1, -1),
-            "$class::push(): Argument #12 (\$unique) must be null: the row itself arrives once" => static fn () => $outbox->push('orders', 1, unique: 5),
-            "$class::pushNow(): Argument #4 (\$id) must be UTF-8, since the database stores it as text" => static fn () => $outbox->pushNow('orders', 1, id: "\xff"),
+            "$class::push(): Argument #2 (\$job): \"delay\" must be greater than or equal to 0" => static fn () => $outbox->push('orders', ['payload' => 1, 'delay' => -1]),
+            "$class::push(): Argument #2 (\$job): \"unique\" must be null: the row itself arrives once" => static fn () => $outbox->push('orders', new NewJob(1, id: 'a', unique: 5)),
+            "$class::pushNow(): Argument #2 (\$job): \"id\" must be UTF-8, since the database stores it as text" => static fn () => $outbox->pushNow('orders', new NewJob(1, id: "\xff")),
             "$class::pushMany(): Argument #2 (\$jobs) item 1: \"delay\" must be greater than or equal to 0" => static fn () => $outbox->pushMany('orders', [['payload' => 1], ['payload' => 1, 'delay' => -1]]),
-            "$class::pushMany(): Argument #2 (\$jobs) item 0: Unknown named parameter \$foo" => static fn () => $outbox->pushMany('orders', [['payload' => 1, 'foo' => 1]]),
-            "$class::push(): Argument #10 (\$onDuplicate) must be OnDuplicate::Keep or Replace: when the job reaches Redis, nobody hears of a duplicate"
-                => static fn () => $outbox->push('orders', 1, onDuplicate: OnDuplicate::Fail),
+            "$class::pushMany(): Argument #2 (\$jobs) item 0 has the unknown key \"foo\"; there are 'payload', 'delay', 'id', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'onDuplicate', 'headers', 'unique', 'maxWait', 'expires', 'onExpiry', 'retryUntil', 'group' and 'extras'" => static fn () => $outbox->pushMany('orders', [['payload' => 1, 'foo' => 1]]),
+            "$class::push(): Argument #2 (\$job): \"payload\" must be given" => static fn () => $outbox->push('orders', ['delay' => 1]),
         ];
         foreach ($wrong as $message => $call) {
             try {
@@ -80,18 +80,18 @@ final class OutboxErrorsTest extends OutboxTestCase
         };
         $this->pdo->exec('update ' . Schema::SOURCE . ' set version = 2');
         $refused('are of version 2, and this package knows 1: update the package', fn () => $this->relay()->runOnce());
-        $refused('are of version 2', static fn () => $outbox->pushNow('orders', 1));
+        $refused('are of version 2', static fn () => $outbox->pushNow('orders', new NewJob(1)));
         $this->pdo->exec('update ' . Schema::SOURCE . ' set version = 0');
         $refused('are of version 0, and this package knows 1: change them as', fn () => $this->relay()->run());
         $this->pdo->exec('delete from ' . Schema::SOURCE);
         $refused('is empty: run "delayqueue outbox:install"', fn () => $this->relay()->runOnce());
         $this->pdo->exec('alter table ' . Schema::OUTBOX . ' rename column options to older');
-        $refused('run "delayqueue outbox:install"', static fn () => $outbox->push('orders', 1));
+        $refused('run "delayqueue outbox:install"', static fn () => $outbox->push('orders', new NewJob(1)));
         $this->pdo->exec('drop table ' . Schema::OUTBOX);
-        $refused('run "delayqueue outbox:install"', static fn () => $outbox->push('orders', 1));
+        $refused('run "delayqueue outbox:install"', static fn () => $outbox->push('orders', new NewJob(1)));
         $refused('run "delayqueue outbox:install"', static fn () => $outbox->cancel('orders', 'a'));
         $this->pdo->exec('drop table ' . Schema::SOURCE);
-        $refused('run "delayqueue outbox:install"', static fn () => $outbox->pushNow('orders', 1));
+        $refused('run "delayqueue outbox:install"', static fn () => $outbox->pushNow('orders', new NewJob(1)));
     }
 
     /** @dataProvider dialects */
@@ -102,12 +102,12 @@ final class OutboxErrorsTest extends OutboxTestCase
         $this->pdo->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_SILENT);
         $this->pdo->setAttribute(PDO::ATTR_STRINGIFY_FETCHES, true);
         $outbox = $this->outbox();
-        $outbox->transaction(static fn () => $outbox->push('orders', 1));
+        $outbox->transaction(static fn () => $outbox->push('orders', new NewJob(1)));
         $this->relay()->runOnce();
         $this->assertSame([1], $this->work());
         $this->pdo->exec('alter table ' . Schema::OUTBOX . ' rename column placed to elsewhere');
         $this->expectException(SchemaException::class);
-        $outbox->push('orders', 1);
+        $outbox->push('orders', new NewJob(1));
     }
 
     /** @dataProvider dialects */
@@ -121,7 +121,7 @@ final class OutboxErrorsTest extends OutboxTestCase
         $this->assertSame([[$word]], $this->pdo->query('select source from ' . Schema::SOURCE)->fetchAll(PDO::FETCH_NUM));
 
         $outbox = $this->outbox();
-        $outbox->push('orders', 1);
+        $outbox->push('orders', new NewJob(1));
         $outbox->flush();
         $this->assertStringStartsWith("$word/", $this->queue()->receipts()[0]);
     }
@@ -137,13 +137,42 @@ final class OutboxErrorsTest extends OutboxTestCase
         $outbox = $this->outbox();
         $this->expectExceptionMessage('25P02');
         $outbox->transaction(static function (PDO $pdo) use ($outbox): void {
-            $outbox->push('orders', 1);
+            $outbox->push('orders', new NewJob(1));
             try {
                 $pdo->exec('insert into nowhere values (1)');
             } catch (PDOException) {
                 // COMMIT would roll back without a word.
             }
         });
+    }
+
+    public function testAnErrorOfAJobHasItsPartsForPrograms(): void
+    {
+        $this->begin('sqlite');
+        $outbox = $this->outbox();
+        $parts = static function (callable $push): array {
+            try {
+                $push();
+            } catch (InvalidArgument $error) {
+                return [$error->parameter, $error->item, $error->key, $error->reason];
+            }
+
+            return [];
+        };
+        $this->assertSame(
+            ['job', null, 'ttr', 'must be greater than or equal to 0'],
+            $parts(static fn () => $outbox->push('orders', ['payload' => 1, 'ttr' => -1])),
+        );
+        $this->assertSame(
+            ['jobs', 1, 'delay', 'must be greater than or equal to 0'],
+            $parts(static fn () => $outbox->pushMany('orders', [new NewJob(1), ['payload' => 1, 'delay' => -1]])),
+        );
+        $this->assertSame(
+            ['job', null, 'unique', 'must be null: the row itself arrives once'],
+            $parts(static fn () => $outbox->pushNow('orders', new NewJob(1, id: 'a', unique: 60))),
+        );
+        $this->assertSame(['ids', 0, 'id', 'must be between 1 and 200 bytes long'], $parts(static fn () => $outbox->cancel('orders', '')));
+        $this->assertSame(0, $this->rows());
     }
 
     public function testIdsToCancelAreChecked(): void
@@ -155,11 +184,11 @@ final class OutboxErrorsTest extends OutboxTestCase
                 $outbox->cancel('orders', 'a', $wrong);
                 $this->fail('it is refused');
             } catch (ValueError $error) {
-                $this->assertStringStartsWith(Outbox::class . '::cancel(): Argument #2 ($id) must ', $error->getMessage());
+                $this->assertStringStartsWith(Outbox::class . '::cancel(): Argument #2 ($ids) item 1: "id" must ', $error->getMessage());
             }
         }
         $this->assertSame(0, $this->rows());
-        $this->expectExceptionMessage('::pushMany(): Argument #2 ($jobs) item 1 must be of type array, int given');
+        $this->expectExceptionMessage('::pushMany(): Argument #2 ($jobs) item 1 must be of type DelayQueue\NewJob|array, int given');
         $outbox->pushMany('orders', [['payload' => 1], 2]);
     }
 
@@ -176,7 +205,7 @@ final class OutboxErrorsTest extends OutboxTestCase
             $this->pdo->setAttribute($attribute, $value);
         }
         $outbox = $this->outbox(journal: true);
-        $outbox->transaction(static fn () => $outbox->push('orders', 1, id: 'a'));
+        $outbox->transaction(static fn () => $outbox->push('orders', new NewJob(1, id: 'a')));
         $this->assertSame(1, $this->queue()->count());
         $this->assertSame(1, $outbox->cancel('orders', 'a'));
         $outbox->flush();
@@ -193,13 +222,13 @@ final class OutboxErrorsTest extends OutboxTestCase
         $outbox = new Outbox(fn (): PDO => $this->pdo, fn (string $name): DelayQueue => $this->queue($name));
         $this->pdo->exec('alter table ' . Schema::OUTBOX . ' rename column placed to elsewhere');
         try {
-            $outbox->push('orders', 1);
+            $outbox->push('orders', new NewJob(1));
             $this->fail('it is refused');
         } catch (SchemaException) {
         }
         $this->pdo->beginTransaction();
         try {
-            $outbox->pushNow('orders', 1);
+            $outbox->pushNow('orders', new NewJob(1));
             $this->fail('a transaction is open');
         } catch (LogicException) {
             $this->assertSame(0, $this->queue()->count());

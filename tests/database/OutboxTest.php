@@ -11,7 +11,9 @@ use DelayQueue\Database\Inbox;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Schema;
 use DelayQueue\DuplicateJobException;
+use DelayQueue\NewJob;
 use DelayQueue\OnDuplicate;
+use DelayQueue\OnExpiry;
 use DelayQueue\PayloadException;
 use DelayQueue\Testing\RedisServer;
 use DelayQueue\Tests\Database\Support\OutboxTestCase;
@@ -32,7 +34,7 @@ final class OutboxTest extends OutboxTestCase
         $id = $outbox->transaction(function (PDO $pdo) use ($outbox): string {
             $this->assertSame($this->pdo, $pdo);
             $pdo->exec('insert into orders values (4711)');
-            $id = $outbox->push('orders', ['order' => 4711], delay: '15m', id: 'order-4711');
+            $id = $outbox->push('orders', new NewJob(['order' => 4711], delay: '15m', id: 'order-4711'));
             $this->assertSame(0, $this->queue()->count(), 'not before the commit');
 
             return $id;
@@ -53,7 +55,7 @@ final class OutboxTest extends OutboxTestCase
         $outbox = $this->outbox();
         try {
             $outbox->transaction(function (PDO $pdo) use ($outbox): void {
-                $outbox->push('orders', 1);
+                $outbox->push('orders', new NewJob(1));
                 throw new RuntimeException('the card was refused');
             });
             $this->fail('it is passed on');
@@ -61,9 +63,9 @@ final class OutboxTest extends OutboxTestCase
             $this->assertSame('the card was refused', $error->getMessage());
         }
         $this->pdo->beginTransaction();
-        $outbox->push('orders', 2);
+        $outbox->push('orders', new NewJob(2));
         $this->pdo->exec('savepoint s');
-        $outbox->push('orders', 3);
+        $outbox->push('orders', new NewJob(3));
         $outbox->cancel('orders', 'kept');
         $this->pdo->exec('rollback to savepoint s');
         $this->pdo->commit();
@@ -74,7 +76,7 @@ final class OutboxTest extends OutboxTestCase
         $this->assertEqualsCanonicalizing([2, 'kept'], $this->work());
 
         $this->pdo->beginTransaction();
-        $outbox->push('orders', 4);
+        $outbox->push('orders', new NewJob(4));
         $this->pdo->rollBack();
         $this->assertSame([0, []], [$outbox->flush(), $this->work()]);
     }
@@ -128,7 +130,7 @@ final class OutboxTest extends OutboxTestCase
         $outbox = $this->outbox($options);
         foreach ([false, true] as $isFlushed) {
             foreach ($payloads as $number => $payload) {
-                $outbox->push('raw', $payload, id: "p$number");
+                $outbox->push('raw', new NewJob($payload, id: "p$number"));
             }
             $isFlushed ? $outbox->flush() : $outbox->discard();
             $this->assertSame(count($payloads), $this->relay()->drain(), 'also where one batch takes not all');
@@ -163,15 +165,15 @@ final class OutboxTest extends OutboxTestCase
     {
         $this->begin($server);
         $outbox = $this->outbox();
-        $this->assertSame('a', $outbox->pushNow('orders', 1, id: 'a'));
+        $this->assertSame('a', $outbox->pushNow('orders', new NewJob(1, id: 'a')));
         $this->assertSame([0, 1], [$this->rows(), $this->queue()->count()]);
 
         $away = RedisServer::start();
         $dsn = $away->dsn();
         $failing = new Outbox($this->pdo, static fn (string $name): DelayQueue => new DelayQueue($name, $dsn));
         $away->stop();
-        $failing->pushNow('orders', 2, id: 'b');
-        $failing->pushNow('orders', 3, delay: '1h');
+        $failing->pushNow('orders', new NewJob(2, id: 'b'));
+        $failing->pushNow('orders', new NewJob(3, delay: '1h'));
         $this->assertSame(2, $this->rows());
         $this->assertSame(2, $this->relay()->runOnce());
         $this->assertSame([1, 2], $this->work());
@@ -179,7 +181,46 @@ final class OutboxTest extends OutboxTestCase
 
         // A wrong payload is refused wherever it goes.
         $this->expectException(PayloadException::class);
-        $failing->pushNow('orders', "\xff");
+        $failing->pushNow('orders', new NewJob("\xff"));
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testAJobIsAnObjectOrAnArrayWithItsKeysAndArrivesWithAllOfThem(string $server): void
+    {
+        $this->begin($server);
+        $outbox = $this->outbox();
+        $options = [
+            'delay' => '1h', 'priority' => 7, 'ttr' => '9s', 'maxAttempts' => 3, 'backoff' => Backoff::fixed('2s'), 'timeout' => 4,
+            'headers' => ['tenant' => 'acme'], 'expires' => '2h', 'onExpiry' => OnExpiry::Drop, 'group' => 'acme',
+        ];
+        $outbox->push('orders', new NewJob(['n' => 1], ...$options, id: 'object'));
+        $outbox->push('orders', ['payload' => ['n' => 1], 'id' => 'array'] + $options);
+        $outbox->pushMany('orders', [new NewJob(['n' => 1], ...$options, id: 'objects'), ['payload' => ['n' => 1], 'id' => 'arrays'] + $options]);
+        $outbox->pushNow('orders', new NewJob(['n' => 1], ...$options, id: 'now'));
+        $this->relay()->runOnce();
+        $facts = [];
+        foreach (['object', 'array', 'objects', 'arrays', 'now'] as $id) {
+            $job = $this->queue()->peek($id);
+            $lifetime = round($job->expiresAt - $job->dueAt);
+            $facts[] = [$job->body, $job->priority, $job->ttr, $job->maxAttempts, (string) $job->backoff, $job->timeout, $job->headers, $job->group, $lifetime];
+        }
+        $this->assertSame(array_fill(0, 5, ['{"n":1}', 7, 9.0, 3, 'fixed 2s', 4.0, ['tenant' => 'acme'], 'acme', 7200.0]), $facts);
+    }
+
+    /** @dataProvider databases */
+    #[DataProvider('databases')]
+    public function testADuplicateOfAJobThatIsARowIsKeptOut(string $server): void
+    {
+        $this->begin($server);
+        $this->queue()->push('first', id: 'order-1');
+        $outbox = $this->outbox();
+        // As NewJob has it where nobody says otherwise: when the row arrives, there is nobody to hear of an error.
+        $outbox->push('orders', new NewJob('second', id: 'order-1'));
+        $this->relay()->runOnce();
+        $this->assertSame([0, 1, 'first'], [$this->rows(), $this->queue()->count(), $this->queue()->peek('order-1')->payload]);
+        $this->expectException(DuplicateJobException::class);
+        $outbox->pushNow('orders', new NewJob('third', id: 'order-1'));
     }
 
     /** @dataProvider databases */
@@ -188,7 +229,7 @@ final class OutboxTest extends OutboxTestCase
     {
         $this->begin($server);
         $outbox = $this->outbox();
-        $push = static fn (int $payload, OnDuplicate $onDuplicate): string => $outbox->pushNow('orders', $payload, id: 'a', onDuplicate: $onDuplicate);
+        $push = static fn (int $payload, OnDuplicate $onDuplicate): string => $outbox->pushNow('orders', new NewJob($payload, id: 'a', onDuplicate: $onDuplicate));
         $refused = function (callable $push): void {
             try {
                 $push();
@@ -211,7 +252,7 @@ final class OutboxTest extends OutboxTestCase
         $failing = new Outbox($this->pdo, static fn (string $name): DelayQueue => new DelayQueue($name, $dsn));
         $away->stop();
         $push(6, OnDuplicate::Fail);
-        $failing->pushNow('orders', 7, id: 'a', onDuplicate: OnDuplicate::Fail);
+        $failing->pushNow('orders', new NewJob(7, id: 'a', onDuplicate: OnDuplicate::Fail));
         $this->relay()->runOnce();
         $this->assertSame([6], $this->work());
     }
@@ -221,7 +262,7 @@ final class OutboxTest extends OutboxTestCase
     public function testOutsideOfATransactionAPushIsCommittedByItself(string $server): void
     {
         $this->begin($server);
-        $this->outbox()->push('orders', 1);
+        $this->outbox()->push('orders', new NewJob(1));
         try {
             $this->outbox()->pushMany('orders', [['payload' => 2], ['payload' => 3, 'delay' => 'never']]);
             $this->fail('it is refused');
@@ -243,8 +284,8 @@ final class OutboxTest extends OutboxTestCase
         $this->begin($server);
         $outbox = $this->outbox();
         foreach ([1, 2] as $n) {
-            $outbox->push('orders', $n, id: 'kept');
-            $outbox->push('orders', $n, id: 'replaced', onDuplicate: OnDuplicate::Replace);
+            $outbox->push('orders', new NewJob($n, id: 'kept'));
+            $outbox->push('orders', new NewJob($n, id: 'replaced', onDuplicate: OnDuplicate::Replace));
         }
         $outbox->flush();
         $this->relay()->runOnce();
@@ -257,9 +298,9 @@ final class OutboxTest extends OutboxTestCase
     {
         $this->begin($server);
         $outbox = $this->outbox(journal: true);
-        $outbox->push('orders', ['a' => 1], delay: 60, id: 'a');
+        $outbox->push('orders', new NewJob(['a' => 1], delay: 60, id: 'a'));
         $outbox->pushMany('orders', [['payload' => 1, 'id' => 'b'], ['payload' => 2, 'id' => 'b'], ['payload' => 3, 'id' => 'c']]);
-        $outbox->pushNow('orders', 'now', id: 'd');
+        $outbox->pushNow('orders', new NewJob('now', id: 'd'));
         $outbox->cancel('orders', 'c');
         $outbox->flush();
         $copies = $this->pdo->query('select j.job, j.state, j.due - o.due as apart from ' . Schema::JOBS . ' j left join ' . Schema::OUTBOX . ' o on o.job = j.job and o.due = j.due order by j.job')->fetchAll(PDO::FETCH_NUM);
@@ -280,9 +321,9 @@ final class OutboxTest extends OutboxTestCase
         $done = 0;
         for ($i = 0; $i < 30; $i++) {
             $this->pdo->beginTransaction();
-            $outbox->push('orders', 'old', id: "o$i");
+            $outbox->push('orders', new NewJob('old', id: "o$i"));
             $outbox->cancel('orders', "o$i");
-            $outbox->push('orders', 'new', id: "o$i");
+            $outbox->push('orders', new NewJob('new', id: "o$i"));
             $this->pdo->commit();
             $outbox->flush();
             $job = $this->queue()->reserve();
@@ -311,7 +352,7 @@ final class OutboxTest extends OutboxTestCase
         $payload = str_repeat('x', 20_000);
         $before = memory_get_usage();
         for ($i = 0; $i < 2000; $i++) {
-            $outbox->push('orders', $payload);
+            $outbox->push('orders', new NewJob($payload));
         }
         $this->assertLessThan(16 << 20, memory_get_usage() - $before);
         $this->assertLessThan(500, $outbox->flush(), 'it remembers 8 MiB, and sends what it can in a moment');

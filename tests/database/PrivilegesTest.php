@@ -10,6 +10,7 @@ use DelayQueue\Database\Journal;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Relay;
 use DelayQueue\Job;
+use DelayQueue\NewJob;
 use DelayQueue\Testing;
 use DelayQueue\Tests\Database\Support\OutboxTestCase;
 use PDO;
@@ -33,7 +34,7 @@ final class PrivilegesTest extends OutboxTestCase
             $outbox = new Outbox($users['producers'], $queues, $journal);
             $outbox->transaction(static fn () => $outbox->pushMany('orders', [['payload' => 1, 'id' => 'one'], ['payload' => 2, 'id' => 'two']]));
             $outbox->transaction(static fn () => $outbox->cancel('orders', 'two'));
-            $outbox->pushNow('orders', 3, id: "three-$journal");
+            $outbox->pushNow('orders', new NewJob(3, id: "three-$journal"));
             $outbox->waiting();
             $relay = new Relay($users['relay'], $queues, after: 0.0);
             $this->assertGreaterThan(0, $relay->runOnce());

@@ -13,6 +13,7 @@ use DelayQueue\Database\Journal;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Relay;
 use DelayQueue\Job;
+use DelayQueue\NewJob;
 use DelayQueue\OnDuplicate;
 use DelayQueue\Release;
 use DelayQueue\State;
@@ -38,12 +39,12 @@ final class RebuildTest extends JournalTestCase
         $this->prepare($name);
         $moment = new DateTimeImmutable('2040-01-01 00:00:00.123456 UTC');
         $began = microtime(true);
-        $this->outbox->push('orders', ['n' => 1], delay: '1h', id: 'hour', priority: 7, ttr: 9, maxAttempts: 3, backoff: Backoff::fixed('2s'), timeout: 4, headers: ['tenant' => 'x'], expires: '2h');
-        $this->outbox->push('orders', ['n' => 2], delay: $moment, id: 'moment');
-        $this->outbox->push('orders', "caf\u{E9}", id: 'now');
-        $this->outbox->push('mails', 'x', id: 'other');
+        $this->outbox->push('orders', new NewJob(['n' => 1], delay: '1h', id: 'hour', priority: 7, ttr: 9, maxAttempts: 3, backoff: Backoff::fixed('2s'), timeout: 4, headers: ['tenant' => 'x'], expires: '2h'));
+        $this->outbox->push('orders', ['payload' => ['n' => 2], 'delay' => $moment, 'id' => 'moment']);
+        $this->outbox->push('orders', new NewJob("caf\u{E9}", id: 'now'));
+        $this->outbox->push('mails', new NewJob('x', id: 'other'));
         $this->outbox->flush();
-        $look = static fn (string $id): array => array_diff_key(get_object_vars(self::queue()->peek($id)), ['dueAt' => 1, 'expiresAt' => 1, 'firstDueAt' => 1]);
+        $look = static fn (string $id): array => array_diff_key(get_object_vars(self::queue()->peek($id)), ['dueAt' => 1, 'expiresAt' => 1, 'firstDueAt' => 1, 'earliestAt' => 1]);
         [$was, $due] = [array_map($look, ['hour', 'moment', 'now']), self::queue()->peek('hour')->dueAt];
         $this->empty();
 
@@ -66,7 +67,7 @@ final class RebuildTest extends JournalTestCase
         $this->prepare($name);
         $queue = $this->journal->watch(self::queue());
         foreach (['done', 'failed', 'released', 'buried', 'waiting', 'cancelled'] as $id) {
-            $this->outbox->push('orders', $id, id: $id, delay: $id === 'waiting' || $id === 'cancelled' ? '1h' : 0);
+            $this->outbox->push('orders', new NewJob($id, id: $id, delay: $id === 'waiting' || $id === 'cancelled' ? '1h' : 0));
         }
         $this->outbox->flush();
         $this->outbox->cancel('orders', 'cancelled');
@@ -124,7 +125,7 @@ final class RebuildTest extends JournalTestCase
         $queue = $journal->watch(self::queue());
         $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'id' => "order-$n"], range(1, 3)));
         $queue->drain(static fn () => throw new Release('10m'));
-        $this->outbox->push('orders', 4, id: 'order-4', delay: '1h');
+        $this->outbox->push('orders', new NewJob(4, id: 'order-4', delay: '1h'));
         $this->empty();
         $this->assertSame(4, $journal->rebuild('orders'));
         $this->assertSame(4, self::queue()->count());
@@ -138,7 +139,7 @@ final class RebuildTest extends JournalTestCase
     public function testNothingIsPushedOverAJobThatIsThere(string $name): void
     {
         $this->prepare($name);
-        $this->outbox->push('orders', 'old', id: 'order-1', delay: '1h', onDuplicate: OnDuplicate::Replace);
+        $this->outbox->push('orders', new NewJob('old', id: 'order-1', delay: '1h', onDuplicate: OnDuplicate::Replace));
         $this->outbox->flush();
         self::queue()->update('order-1', 'new');
         self::queue()->forgetReceipts(...self::queue()->receipts());
@@ -153,7 +154,7 @@ final class RebuildTest extends JournalTestCase
         $this->prepare($name);
         foreach (['keep' => OnDuplicate::Keep, 'replace' => OnDuplicate::Replace] as $id => $onDuplicate) {
             foreach ([1, 2, 3] as $n) {
-                $this->outbox->push('orders', $n, id: $id, delay: '1h', onDuplicate: $onDuplicate);
+                $this->outbox->push('orders', new NewJob($n, id: $id, delay: '1h', onDuplicate: $onDuplicate));
                 usleep(2000);
             }
         }
@@ -169,9 +170,9 @@ final class RebuildTest extends JournalTestCase
         $relay = new Relay($this->pdo(), self::queue(...), after: 0);
         $run = fn (): int => self::queue()->drain(static fn () => null);
         foreach (['one', 'two'] as $id) {
-            $this->outbox->push('orders', $id, id: $id);
+            $this->outbox->push('orders', new NewJob($id, id: $id));
         }
-        $this->outbox->push('orders', 'its own id');
+        $this->outbox->push('orders', new NewJob('its own id'));
 
         $this->assertSame(3, $this->journal->rebuild('orders'));
         $this->assertSame(3, $run());
@@ -180,7 +181,7 @@ final class RebuildTest extends JournalTestCase
         $this->assertSame(0, $this->journal->rebuild('orders'));
         $this->assertSame(0, $run());
 
-        $this->outbox->push('orders', 'three', id: 'three');
+        $this->outbox->push('orders', new NewJob('three', id: 'three'));
         $this->assertSame(1, $relay->runOnce());
         $this->assertSame(1, $run());
         $this->assertSame(0, $this->journal->rebuild('orders'));
@@ -194,7 +195,7 @@ final class RebuildTest extends JournalTestCase
         $this->prepare($name);
         $outbox = new Outbox($this->pdo(), self::queue(...));
         $queue = $this->journal->watch(self::queue());
-        $outbox->push('orders', 1, id: 'order-1');
+        $outbox->push('orders', new NewJob(1, id: 'order-1'));
         $outbox->flush();
         $queue->drain(static fn () => throw new Release(0), limit: 1);
         $this->empty();
@@ -211,11 +212,11 @@ final class RebuildTest extends JournalTestCase
             $this->prepare($name);
             $shifted = new ShiftedClock(PdoConnection::of($this->pdo()), $seconds);
             $began = microtime(true);
-            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', 1, delay: 100, id: 'delay');
-            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', 1, delay: new DateTimeImmutable('2040-01-01 UTC'), id: 'moment');
+            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', new NewJob(1, delay: 100, id: 'delay'));
+            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', ['payload' => 1, 'delay' => new DateTimeImmutable('2040-01-01 UTC'), 'id' => 'moment']);
             $journal = new Journal($shifted, self::queue(...));
             $queue = $journal->watch(self::queue());
-            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', 1, id: 'released');
+            (new Outbox($shifted, self::queue(...), journal: true))->push('orders', new NewJob(1, id: 'released'));
             $this->assertSame(3, $journal->rebuild('orders'));
             $queue->drain(static fn () => throw new Release(100));
             $this->assertSame('released', $journal->state('released'));
@@ -273,7 +274,7 @@ final class RebuildTest extends JournalTestCase
 
         // A relay forgets it when it is old.
         $redis->ask('ZADD', 'dq:{orders}:receipts', '1', $receipt);
-        $this->outbox->push('orders', 2);
+        $this->outbox->push('orders', new NewJob(2));
         $relay = new Relay($this->pdo(), self::queue(...), after: 0);
         $relay->runOnce();
         $this->assertSame(1, $relay->sweep());
@@ -285,7 +286,7 @@ final class RebuildTest extends JournalTestCase
     public function testAQueueOfOtherKeysIsRefused(string $name): void
     {
         $this->prepare($name);
-        $this->outbox->push('orders', 1, id: 'order-1');
+        $this->outbox->push('orders', new NewJob(1, id: 'order-1'));
         $sealing = static fn (string $name): DelayQueue => new DelayQueue($name, RedisServer::shared()->dsn(), ['keys' => ['k1' => 'base64:' . base64_encode(random_bytes(32))]]);
         $this->expectException(UnexpectedValueException::class);
         $this->expectExceptionMessage('order-1');

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Database;
 
+use DelayQueue\NewJob;
 use DelayQueue\Tests\Database\Support\DatabaseCliTestCase;
 use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
@@ -57,7 +58,7 @@ final class RelayDeployTest extends DatabaseCliTestCase
     private function assertWorks(callable $said, int $time): void
     {
         Wait::until(static fn (): bool => substr_count($said(), ' is ready: ') >= $time, 20, 'a relay is ready');
-        $this->outbox()->push($this->queueName, 1);
+        $this->outbox()->push($this->queueName, new NewJob(1));
         $this->pdo()->exec('update delayqueue_outbox set placed = placed - 10000000');
         Wait::until(fn (): bool => count($this->queue()) === $time, 20, 'the row arrives');
     }

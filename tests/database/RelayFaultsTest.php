@@ -7,6 +7,7 @@ namespace DelayQueue\Tests\Database;
 use DelayQueue;
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Relay;
+use DelayQueue\NewJob;
 use DelayQueue\Testing;
 use DelayQueue\Tests\Database\Support\DatabaseServer;
 use DelayQueue\Tests\Database\Support\HookedPdo;
@@ -55,7 +56,7 @@ final class RelayFaultsTest extends OutboxTestCase
     {
         $this->begin($server);
         $outbox = $this->outbox();
-        $outbox->push('orders', 1);
+        $outbox->push('orders', new NewJob(1));
         $pdo = null;
         $relay = $this->relay(pdo: function () use ($server, &$pdo): PDO {
             return $pdo = $this->hooked($server);
@@ -63,7 +64,7 @@ final class RelayFaultsTest extends OutboxTestCase
         $looks = 0;
         $relay->run(function () use ($server, $outbox, &$pdo, &$looks): bool {
             if (++$looks === 2) {
-                $outbox->push('orders', 2);
+                $outbox->push('orders', new NewJob(2));
                 $pdo->before = fn (string $sql) => str_contains($sql, 'delete ') && $this->break($server, $pdo);
             }
 
@@ -82,7 +83,7 @@ final class RelayFaultsTest extends OutboxTestCase
         $this->begin($server);
         $pdo = $this->hooked($server);
         $outbox = new Outbox($pdo, fn (string $name): DelayQueue => $this->queue($name));
-        $outbox->push('orders', 1);
+        $outbox->push('orders', new NewJob(1));
         $pdo->before = fn (string $sql) => $this->break($server, $pdo);
         $this->assertSame(0, $outbox->flush(), 'the order is stored: nothing is thrown');
         $this->assertSame([1, 0], [$this->rows(), $this->queue()->count()]);
@@ -106,7 +107,7 @@ final class RelayFaultsTest extends OutboxTestCase
         ini_set('delayqueue.testing', '1');
         try {
             $outbox = $this->outbox();
-            $outbox->push('orders', 1);
+            $outbox->push('orders', new NewJob(1));
             $this->assertSame(1, $outbox->flush());
             $this->assertSame([1], $this->work());
             Testing::travel('11m');
@@ -131,7 +132,7 @@ final class RelayFaultsTest extends OutboxTestCase
     public function testADatabaseThatMayOnlyBeReadKeepsItsRows(string $server): void
     {
         $this->begin($server);
-        $this->outbox()->push('orders', 1);
+        $this->outbox()->push('orders', new NewJob(1));
         $reader = self::database($server)->pdo($this->database);
         $reader->exec(match (self::database($server)->driver()) {
             'pgsql' => 'set default_transaction_read_only = on',
@@ -140,7 +141,7 @@ final class RelayFaultsTest extends OutboxTestCase
         });
         $reads = new Outbox($reader, fn (string $name): DelayQueue => $this->queue($name));
         foreach ([
-            'push' => static fn () => $reads->push('orders', 2),
+            'push' => static fn () => $reads->push('orders', new NewJob(2)),
             'cancel' => static fn () => $reads->cancel('orders', 'x'),
             'relay' => fn () => $this->relay(pdo: $reader)->runOnce(),
         ] as $what => $call) {
@@ -173,7 +174,7 @@ final class RelayFaultsTest extends OutboxTestCase
             $name = 'queue-' . ++$n;
             $outbox = $this->outbox($producer);
             $outbox->pushMany($name, array_map(static fn (int $k): array => ['payload' => $k], range(1, 5)));
-            $outbox->push("beside-$n", 0);
+            $outbox->push("beside-$n", new NewJob(0));
             $outbox->discard();
             $this->reports = [];
             $there = fn (string $of): int => $this->queue($of, $producer)->count();
@@ -210,7 +211,7 @@ final class RelayFaultsTest extends OutboxTestCase
             $this->reports[] = "$what: {$error->getMessage()}";
         });
         for ($round = 0; count($this->reports) < 3; $round++) {
-            $outbox->push('orders', $round);
+            $outbox->push('orders', new NewJob($round));
             $outbox->discard();
             $this->assertSame([1, 0], [$relay->runOnce(), $relay->sweep()]);
             usleep(20_000);

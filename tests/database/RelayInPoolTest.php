@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Database;
 
 use DelayQueue\Database\Schema;
+use DelayQueue\NewJob;
 use DelayQueue\Tests\Database\Support\DatabaseCliTestCase;
 use DelayQueue\Tests\Support\EndsPools;
 use DelayQueue\Tests\Support\Process;
@@ -246,7 +247,7 @@ final class RelayInPoolTest extends DatabaseCliTestCase
     /** A row that is not left to its own request any more. */
     private function pushAged(mixed $payload, ?string $id = null): void
     {
-        $this->outbox()->push($this->queueName, $payload, id: $id);
+        $this->outbox()->push($this->queueName, new NewJob($payload, id: $id));
         $this->pdo()->exec('update delayqueue_outbox set placed = placed - 10000000');
     }
 

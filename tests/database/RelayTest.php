@@ -8,6 +8,7 @@ use DelayQueue;
 use DelayQueue\Database\Internal\PdoConnection;
 use DelayQueue\Database\Relay;
 use DelayQueue\Database\Schema;
+use DelayQueue\NewJob;
 use DelayQueue\Testing;
 use DelayQueue\Testing\RedisServer;
 use DelayQueue\Tests\Database\Support\OutboxTestCase;
@@ -23,7 +24,7 @@ final class RelayTest extends OutboxTestCase
     public function testARowIsLeftToItsOwnRequestForAWhile(string $server): void
     {
         $this->begin($server);
-        $this->outbox()->push('orders', 1);
+        $this->outbox()->push('orders', new NewJob(1));
         $this->assertSame([0, 1], [$this->relay(after: 60.0)->runOnce(), $this->rows()]);
         $this->assertSame([1, 0], [$this->relay(after: 0.0)->runOnce(), $this->rows()]);
     }
@@ -41,7 +42,7 @@ final class RelayTest extends OutboxTestCase
         };
         $outbox = $this->outbox();
         $outbox->pushMany('away', array_map(static fn (int $n): array => ['payload' => $n], range(1, 12)));
-        $outbox->push('here', 1);
+        $outbox->push('here', new NewJob(1));
         $away->stop();
 
         $report = function (string $what): void {
@@ -69,10 +70,10 @@ final class RelayTest extends OutboxTestCase
             $this->reports[] = $what;
         });
         $outbox = $this->outbox();
-        $outbox->push('orders', 1);
+        $outbox->push('orders', new NewJob(1));
         $this->assertSame(1, $relay->runOnce());
         $redis->stop();
-        $outbox->push('orders', 2);
+        $outbox->push('orders', new NewJob(2));
         $relay->runOnce();
         $this->assertCount(1, $this->reports);
         // Now it knows: it asks Redis before it takes the row. A lock on the row would fail this.
@@ -113,10 +114,10 @@ final class RelayTest extends OutboxTestCase
         $this->begin($server);
         $queue = $this->queue('broken');
         $queue->push('there', delay: '1h');
-        $this->redis("SET {$queue->prefix()}:{broken}:jobs text");
+        $this->redis("SET {$queue->settings()->prefix}:{broken}:jobs text");
         $outbox = $this->outbox();
         $outbox->pushMany('broken', array_map(static fn (int $n): array => ['payload' => $n], range(1, 9)));
-        $outbox->push('orders', 1);
+        $outbox->push('orders', new NewJob(1));
         $relay = $this->relay();
         $this->assertSame([1, 9], [$relay->runOnce(), $this->rows()]);
         $this->assertCount(1, $this->reports);
@@ -132,11 +133,11 @@ final class RelayTest extends OutboxTestCase
         [$orders, $other] = ["orders-$server", "other-$server"];
         ini_set('delayqueue.testing', '1');
         $outbox = $this->outbox();
-        $outbox->pushNow($other, 'no row');
-        $outbox->push($orders, 'row is gone');
+        $outbox->pushNow($other, new NewJob('no row'));
+        $outbox->push($orders, new NewJob('row is gone'));
         $outbox->flush();
         $this->relay()->runOnce();
-        $outbox->push($orders, 'row is there');
+        $outbox->push($orders, new NewJob('row is there'));
         $outbox->flush();
         $this->queue($orders)->pushOnce([['receipt' => 'of somebody else', 'payload' => 1]]);
         try {
@@ -164,10 +165,10 @@ final class RelayTest extends OutboxTestCase
             RedisServer::shared()->flush();
             $connection = new ShiftedClock(PdoConnection::of($this->pdo), $shift);
             $outbox = $this->outbox();
-            $outbox->push('orders', 1, 60);
-            $outbox->push('orders', 2);
+            $outbox->push('orders', new NewJob(1, 60));
+            $outbox->push('orders', new NewJob(2));
             $moment = new \DateTimeImmutable('+1 hour');
-            $outbox->push('orders', 3, $moment, 'moment');
+            $outbox->push('orders', ['payload' => 3, 'delay' => $moment, 'id' => 'moment']);
             $before = $this->queue()->now();
             // As a database would have stored them whose clock is wrong.
             $this->pdo->exec('update ' . Schema::OUTBOX . " set placed = placed + {$shift}000000");
@@ -188,7 +189,7 @@ final class RelayTest extends OutboxTestCase
         $this->begin($server);
         $relay = $this->relay();
         $relay->runOnce();
-        $this->outbox()->push('orders', 1);
+        $this->outbox()->push('orders', new NewJob(1));
         // Its transaction was open for an hour.
         $old = \DelayQueue\Database\Internal\Row::idAt((int) (microtime(true) * 1000) - 3_600_000);
         $this->pdo->exec('update ' . Schema::OUTBOX . " set id = '$old', placed = placed - 3600000000");
@@ -217,7 +218,7 @@ final class RelayTest extends OutboxTestCase
         $first = new Relay($this->pdo, function (string $name) use (&$inside, $second, $other): DelayQueue {
             $inside ??= [
                 $second->runOnce(),
-                (new DelayQueue\Database\Outbox($other, fn (string $name): DelayQueue => $this->queue($name)))->push('orders', 'meanwhile', id: 'x'),
+                (new DelayQueue\Database\Outbox($other, fn (string $name): DelayQueue => $this->queue($name)))->push('orders', new NewJob('meanwhile', id: 'x')),
             ];
 
             return $this->queue($name);
@@ -240,7 +241,7 @@ final class RelayTest extends OutboxTestCase
             if ($server !== 'sqlite') {
                 $open = self::database($server)->pdo($this->database);
                 $open->beginTransaction();
-                (new DelayQueue\Database\Outbox($open, fn (string $name): DelayQueue => $this->queue($name)))->push('orders', 'open');
+                (new DelayQueue\Database\Outbox($open, fn (string $name): DelayQueue => $this->queue($name)))->push('orders', new NewJob('open'));
             }
             $began = hrtime(true);
             $this->assertSame($committed, $this->relay()->runOnce());
@@ -286,7 +287,7 @@ final class RelayTest extends OutboxTestCase
         $this->begin($server);
         $this->outbox()->pushMany('orders', array_map(static fn (int $n): array => ['payload' => $n], range(1, 1200)));
         $this->pdo->exec('update ' . Schema::OUTBOX . " set options = 'no JSON'");
-        $this->outbox()->push('orders', 'good');
+        $this->outbox()->push('orders', new NewJob('good'));
         $this->assertSame(1, $this->relay()->drain());
         $this->assertSame(['good'], $this->work());
     }
@@ -314,7 +315,7 @@ final class RelayTest extends OutboxTestCase
         }
         Schema::install($this->pdo);
         $outbox = $this->outbox();
-        $outbox->push('orders', 1);
+        $outbox->push('orders', new NewJob(1));
         $outbox->flush();
         $this->assertSame([1], $this->work());
         $relay->runOnce();

@@ -11,6 +11,7 @@ use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Relay;
 use DelayQueue\Database\Schema;
 use DelayQueue\Job;
+use DelayQueue\NewJob;
 use DelayQueue\Testing;
 use DelayQueue\Testing\RedisServer;
 use DelayQueue\Tests\Database\Support\DatabaseServer;
@@ -123,14 +124,14 @@ final class SessionSettingsTest extends OutboxTestCase
         $this->pdo->setAttribute(PDO::ATTR_AUTOCOMMIT, false);
         $outbox = $this->outbox();
         foreach (['rollBack' => 0, 'commit' => 1] as $end => $count) {
-            $outbox->push('orders', 1);
+            $outbox->push('orders', new NewJob(1));
             $this->pdo->exec('insert into orders values (1)');
             $this->pdo->$end();
             $outbox->flush();
             $this->assertSame([$count, $count], [$this->queue()->count(), $this->rows()], $end);
             $this->pdo->rollBack();
         }
-        $outbox->pushNow('orders', 2);
+        $outbox->pushNow('orders', new NewJob(2));
         $this->assertFalse($this->pdo->inTransaction());
         $this->assertSame(2, $this->queue()->count());
     }

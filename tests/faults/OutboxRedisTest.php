@@ -9,6 +9,7 @@ use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Relay;
 use DelayQueue\Database\Schema;
 use DelayQueue\JobInfo;
+use DelayQueue\NewJob;
 use DelayQueue\State;
 use DelayQueue\Tests\Database\Support\DatabaseServer;
 use DelayQueue\Tests\Database\Support\OnEachDatabase;
@@ -47,12 +48,12 @@ final class OutboxRedisTest extends FaultTestCase
         $relay = $this->relay(after: 5.0);
         $started = microtime(true);
         for ($n = 0; $n < 60; $n++) {
-            $outbox->transaction(static fn () => $outbox->push(self::QUEUE, ['n' => $n], '1h'));
+            $outbox->transaction(static fn () => $outbox->push(self::QUEUE, new NewJob(['n' => $n], '1h')));
         }
         $this->assertSame(60, $this->queue()->count());
         $this->redis->node()->ask('FLUSHALL');
         for ($n = 60; $n < 70; $n++) {
-            $outbox->transaction(static fn () => $outbox->push(self::QUEUE, ['n' => $n], '1h'));
+            $outbox->transaction(static fn () => $outbox->push(self::QUEUE, new NewJob(['n' => $n], '1h')));
         }
         $this->assertSame(10, $this->queue()->count());
         if (microtime(true) - $started < 4.5) {
@@ -77,7 +78,7 @@ final class OutboxRedisTest extends FaultTestCase
         [$pushed, $slowest] = [0, 0.0];
         $push = function () use ($outbox, &$pushed, &$slowest): bool {
             [$before, $began] = [$outbox->waiting()['rows'], microtime(true)];
-            $outbox->pushNow(self::QUEUE, ['n' => $pushed++]);
+            $outbox->pushNow(self::QUEUE, new NewJob(['n' => $pushed++]));
             $slowest = max($slowest, microtime(true) - $began);
 
             return $outbox->waiting()['rows'] === $before;

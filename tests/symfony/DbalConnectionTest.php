@@ -6,6 +6,7 @@ namespace DelayQueue\Tests\Symfony;
 
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Relay;
+use DelayQueue\NewJob;
 use DelayQueue\Symfony\Database\DbalConnection;
 use DelayQueue\Symfony\Database\FlushMiddleware;
 use DelayQueue\Tests\Database\Support\DatabaseServer;
@@ -38,13 +39,13 @@ final class DbalConnectionTest extends DatabaseMessengerTestCase
         $this->useDatabase($database);
         [$connection, $outbox] = $this->outbox($driver);
         $connection->beginTransaction();
-        $outbox->push('orders', ['order' => "\0é"], '1h', 'a', headers: ['k' => 'v']);
-        $outbox->push('orders', null, new \DateTimeImmutable('+2 hours'), 'b');
+        $outbox->push('orders', new NewJob(['order' => "\0é"], '1h', 'a', headers: ['k' => 'v']));
+        $outbox->push('orders', ['payload' => null, 'delay' => new \DateTimeImmutable('+2 hours'), 'id' => 'b']);
         $this->assertSame(0, $this->queue()->count());
         $connection->commit();
         $this->assertSame([['order' => "\0é"], ['k' => 'v']], [$this->queue()->peek('a')->payload, $this->queue()->peek('a')->headers]);
 
-        $this->assertSame('c', (new Outbox(new DbalConnection($connection)))->push('orders', ['not' => 'flushed'], id: 'c'));
+        $this->assertSame('c', (new Outbox(new DbalConnection($connection)))->push('orders', new NewJob(['not' => 'flushed'], id: 'c')));
         $this->assertSame(2, $this->queue()->count());
         $this->assertSame(3, (new Relay(new DbalConnection($connection), after: 0.0))->runOnce());
         $this->assertSame([3, 0], [$this->queue()->count(), $this->rows()]);
@@ -80,7 +81,7 @@ final class DbalConnectionTest extends DatabaseMessengerTestCase
             throw new RuntimeException('any listener may fail');
         });
         $connection->beginTransaction();
-        $outbox->push('orders', 1, id: 'a');
+        $outbox->push('orders', new NewJob(1, id: 'a'));
         [$ask, $kill] = match (DatabaseServer::named($database)->driver()) {
             'pgsql' => ['select pg_backend_pid()', 'select pg_terminate_backend(%d)'],
             'mysql' => ['select connection_id()', 'kill %d'],
@@ -93,7 +94,7 @@ final class DbalConnectionTest extends DatabaseMessengerTestCase
         $this->assertSame(0, $connection->getTransactionNestingLevel());
         $connection->close();
         $connection->beginTransaction();
-        $outbox->push('orders', 2, id: 'b');
+        $outbox->push('orders', new NewJob(2, id: 'b'));
         $connection->rollBack();
         $this->assertSame([1, 0], [$this->rows(), $this->queue()->count()]);
     }
@@ -106,7 +107,7 @@ final class DbalConnectionTest extends DatabaseMessengerTestCase
         [$one, $other] = [$this->other($configuration), $this->other($configuration)];
         $outbox = new Outbox($database = new DbalConnection($one));
         $database->flushAfterCommit($outbox);
-        $outbox->push('orders', 1, id: 'a');
+        $outbox->push('orders', new NewJob(1, id: 'a'));
         $other->transactional(static fn () => null);
         $this->assertSame(0, $this->queue()->count());
         $one->transactional(static fn () => null);

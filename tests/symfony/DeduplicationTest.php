@@ -236,7 +236,7 @@ final class DeduplicationTest extends MessengerTestCase
         $bus->dispatch($message ?? new Work($key), [
             new DeduplicateStamp($key, 300.0, $onlyInQueue),
             new DelayStamp($delay),
-            new DelayQueueStamp($id ?? $key, null, $ttr, $onDuplicate, expires: $expires, onExpiry: $onExpiry),
+            new DelayQueueStamp($id ?? $key, ttr: $ttr, onDuplicate: $onDuplicate, expires: $expires, onExpiry: $onExpiry),
         ]);
     }
 

@@ -86,9 +86,9 @@ final class FactoryTest extends MessengerTestCase
     {
         yield 'an unknown option' => ['delayqueue://h', ['consumer' => 'c1'], 'There is no option "consumer"'];
         yield 'an unknown part of the query' => ['delayqueue://h?stream=s', [], 'stream'];
-        $unknown = "'prefx' is unknown; did you mean prefix?";
+        $unknown = '; did you mean prefix of the transport?';
         yield 'a mistyped part of the query' => ['delayqueue://h?prefx=s', [], $unknown];
-        $known = "'sentinel_password', and of the transport prefix, ttr,";
+        $known = "'sentinel_password'; and of the transport prefix, ttr,";
         yield 'a part of the query that is like none' => ['delayqueue://h?stream=s', [], $known];
         yield 'a wrong value' => ['delayqueue://h', ['ttr' => -1], 'ttr'];
         yield 'a wrong number' => ['delayqueue://h?prefetch=many', [], 'prefetch'];

@@ -27,7 +27,7 @@ final class OutboxTest extends DatabaseMessengerTestCase
         $this->useDatabase($database);
         $id = $this->database()->transactional(function (): string {
             $this->database()->insert('effects', ['name' => 'order']);
-            $sent = $this->bus()->dispatch(new ShopWork('a'), [new DelayStamp(60_000), new DelayQueueStamp('order-1', 7, '90s', expires: '1h')]);
+            $sent = $this->bus()->dispatch(new ShopWork('a'), [new DelayStamp(60_000), new DelayQueueStamp('order-1', priority: 7, ttr: '90s', expires: '1h')]);
             $this->assertNull($this->jobs('shop')->peek('order-1'), 'before the commit');
 
             return $sent->last(TransportMessageIdStamp::class)->getId();
@@ -151,7 +151,7 @@ final class OutboxTest extends DatabaseMessengerTestCase
         $send();
         $this->assertPushed('x', 'shop');
         $this->expectException(TransportException::class);
-        $this->expectExceptionMessageMatches('/\$unique.*must be null: the row itself arrives once/');
+        $this->expectExceptionMessageMatches('/"unique".*must be null: the row itself arrives once/');
         $this->database()->transactional($send);
     }
 

@@ -7,11 +7,13 @@ namespace DelayQueue\Tests\Symfony;
 use DelayQueue\OnDuplicate;
 use DelayQueue\State;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
+use DelayQueue\Symfony\Stamp\HeldStamp;
 use DelayQueue\Symfony\Transport\Transport;
 use DelayQueue\Symfony\Transport\TransportFactory;
 use DelayQueue\Symfony\Worker\SharedWait;
 use DelayQueue\Tests\Support\Machine;
 use DelayQueue\Tests\Symfony\App\Work;
+use Error;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Exception\TransportException;
 use Symfony\Component\Messenger\Stamp\DelayStamp;
@@ -79,12 +81,43 @@ final class TransportTest extends MessengerTestCase
     public function testAStampGivesIdPriorityAndTtr(): void
     {
         $transport = $this->transport();
-        $sent = $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('order-1', 7, '90s')]));
+        $sent = $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('order-1', priority: 7, ttr: '90s')]));
         $job = $this->jobs('orders')->peek('order-1');
 
         $this->assertSame('order-1', $sent->last(TransportMessageIdStamp::class)->getId());
         $this->assertSame([7, 90.0], [$job->priority, $job->ttr]);
         $this->assertNull($transport->get()[0]->last(DelayQueueStamp::class));
+    }
+
+    public function testAStampTakesWhatANewJobHas(): void
+    {
+        $transport = $this->transport();
+        $options = ['id' => 'order-1', 'headers' => ['tenant' => 'acme'], 'group' => 'eu', 'timeout' => 5, 'maxAttempts' => 3];
+        $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp(...$options)]));
+        $job = $this->jobs('orders')->peek('order-1');
+        $this->assertSame([['tenant' => 'acme'], 'eu', 5.0, 3], [$job->headers, $job->group, $job->timeout, $job->maxAttempts]);
+        foreach ([['payload' => 1], ['delay' => 1], ['prioriy' => 1], ['a', 7]] as $wrong) {
+            try {
+                new DelayQueueStamp(...$wrong);
+                $this->fail(json_encode($wrong));
+            } catch (Error $error) {
+                $this->assertMatchesRegularExpression('/^Unknown named parameter|takes all but the id by their names$/', $error->getMessage());
+            }
+        }
+        $this->expectExceptionMessage('must be between 0.1 seconds and 30 days');
+        $this->expectException(TransportException::class);
+        $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp(ttr: '40d')]));
+    }
+
+    public function testTheHeadersOfOthersSurviveARetry(): void
+    {
+        $transport = $this->transport();
+        $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('order-1', headers: ['tenant' => 'acme'])]));
+        [$envelope] = $transport->get();
+        $held = $envelope->last(HeldStamp::class)->job;
+        $held->update(headers: ['written-by' => 'another library']);
+        $transport->send($envelope->with(new DelayStamp(2000), new RedeliveryStamp(1)));
+        $this->assertEquals(['tenant' => 'acme', 'written-by' => 'another library'], $this->jobs('orders')->peek('order-1')->headers);
     }
 
     public function testADuplicateIsRefusedKeptOrReplaced(): void
@@ -117,7 +150,7 @@ final class TransportTest extends MessengerTestCase
     public function testARetryIsTheSameJobUnderItsIdAndNothingIsDoubled(): void
     {
         $transport = $this->transport();
-        $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('order-1', 3, 40)]));
+        $transport->send(new Envelope(new Work('a'), [new DelayQueueStamp('order-1', priority: 3, ttr: 40)]));
         for ($retry = 1; $retry <= 3; $retry++) {
             [$envelope] = $transport->get();
             $this->assertSame($retry - 1, RedeliveryStamp::getRetryCountFromEnvelope($envelope));

@@ -8,8 +8,10 @@ use DelayQueue\OnDuplicate;
 use DelayQueue\State;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
 use DelayQueue\Tests\Support\Machine;
+use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Symfony\App\BatchWork;
 use DelayQueue\Tests\Symfony\App\Work;
+use DelayQueue\WorkerOrder;
 use Symfony\Component\Messenger\Envelope;
 use Symfony\Component\Messenger\Stamp\DelayStamp;
 
@@ -64,6 +66,40 @@ final class WorkerTest extends MessengerTestCase
         $this->assertSame(['a' => 1, 'c' => 1], $this->ended());
         $worker->signal(SIGTERM);
         $this->assertSame(0, $worker->exitCode());
+    }
+
+    public function testAWorkerIsListedObeysOrdersAndLeavesTheListHoweverItEnds(): void
+    {
+        $listed = fn (Process $worker): ?array => array_values(array_filter(
+            $this->jobs('orders')->workers(),
+            static fn (array $entry): bool => $entry['pid'] === $worker->pid,
+        ))[0] ?? null;
+        $killed = $this->worker('short');
+        $worker = $this->worker('orders', 'short');
+        $this->until(fn () => $listed($worker) !== null && $listed($killed) !== null, 'both are in the list');
+        $entry = $listed($worker);
+        $this->assertSame(['messenger', 'idle'], [$entry['kind'], $entry['state']]);
+        $this->assertSame(['orders', 'short'], $entry['queues']);
+        $killed->kill();
+
+        $tell = fn (WorkerOrder $order) => $this->assertSame(1, $this->jobs('orders')->tellWorkers($order, $entry['host'], $worker->pid));
+        $tell(WorkerOrder::Pause);
+        $this->until(fn () => $listed($worker)['state'] === 'paused', 'it is paused', 20);
+        $this->transport()->send(new Envelope(new Work('a')));
+        usleep(1_500_000);
+        $this->assertSame([], $this->ended());
+        $tell(WorkerOrder::Resume);
+        $this->deed('end', 'a');
+        $tell(WorkerOrder::Restart);
+        $this->assertSame(0, $worker->exitCode(20));
+        $this->assertNull($listed($worker), 'one that ends is off the list at once');
+
+        $worker = $this->worker('orders');
+        $this->until(fn () => $listed($worker) !== null, 'it is in the list');
+        $tell = fn (WorkerOrder $order) => $this->jobs('orders')->tellWorkers($order, $entry['host'], $worker->pid);
+        $tell(WorkerOrder::Stop);
+        $this->assertSame(0, $worker->exitCode(20));
+        $this->until(fn () => $listed($killed) === null, 'one that was killed is off the list', 40);
     }
 
     public function testALeaseOfTwoSecondsHoldsAJobOfSixWhileItsWorkerLives(): void

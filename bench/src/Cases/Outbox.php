@@ -15,6 +15,7 @@ use DelayQueue\Bench\Table;
 use DelayQueue\Database\Internal\PdoConnection;
 use DelayQueue\Database\Journal;
 use DelayQueue\Database\Relay;
+use DelayQueue\NewJob;
 use DelayQueue\Tests\Database\Support\DatabaseServer;
 
 /** The cost of the database side for a shop, on each database: a transaction with a job, the relay, the journal. */
@@ -99,7 +100,7 @@ final class Outbox implements Benchmark
     private static function transactions(Session $session, Shop $shop): array
     {
         $shop->clear();
-        $push = static fn () => $shop->outbox->push('orders', ['order' => 4711], 900);
+        $push = static fn () => $shop->outbox->push('orders', new NewJob(['order' => 4711], 900));
         $database = PdoConnection::of($shop->pdo);
         $steps = [
             'transaction' => static fn () => $shop->order(),
@@ -107,7 +108,7 @@ final class Outbox implements Benchmark
             // flush() is to find only its own row.
             '+ outbox row' => static fn () => [$shop->order($push), $shop->outbox->discard()],
             '+ outbox row, flush()' => static fn () => [$shop->order($push), $shop->outbox->flush()],
-            '+ outbox row, journal' => static fn () => [$shop->order(static fn () => $shop->journaling->push('orders', ['order' => 4711], 900)), $shop->journaling->discard()],
+            '+ outbox row, journal' => static fn () => [$shop->order(static fn () => $shop->journaling->push('orders', new NewJob(['order' => 4711], 900))), $shop->journaling->discard()],
             '+ a look by key' => static fn () => [$shop->order(), $database->rows('select what from orders where n in (?)', [1])],
         ];
         return $shop->compare($steps, $session->jobs(40, 20, 2), 10);

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 use DelayQueue\Database\Outbox;
 use DelayQueue\Database\Schema;
+use DelayQueue\NewJob;
 
 require_once __DIR__ . '/../../autoload.php';
 
@@ -51,13 +52,12 @@ final class Shop
             );
             $id = 'order-' . $this->db->lastInsertId();
 
-            return $this->outbox->push(
-                'orders',
+            return $this->outbox->push('orders', new NewJob(
                 ['order' => $id],
                 delay: $payWithin,
                 id: $id, // so that the payment finds it
                 ttr: 3, // closing takes milliseconds: a worker that died in it is noticed after 3 s
-            );
+            ));
         });
     }
 

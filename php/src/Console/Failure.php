@@ -6,6 +6,7 @@ namespace DelayQueue\Console;
 
 use DelayQueue\ConnectionException;
 use DelayQueue\Database\SchemaException;
+use DelayQueue\InvalidArgument;
 use DelayQueue\ServerException;
 use PDOException;
 use Symfony\Component\Console\Exception\ExceptionInterface;
@@ -30,19 +31,11 @@ final class Failure
     public static function line(Throwable $error): string
     {
         $message = $error->getMessage();
-        if ($error instanceof ValueError) {
-            // The extension names its parameters: $maxAttempts is max-attempts here.
-            $message = (string) preg_replace_callback(
-                '/^DelayQueue(?:\\\\GroupLimits)?::\w+\(\): (?:Argument #\d+ \(\$(\w+)\)|Option "(\w+)")/',
-                static fn (array $name): string => strtolower((string) preg_replace('/[A-Z]/', '-$0', $name[2] ?? $name[1])),
-                $message,
-            );
-            $message = (string) preg_replace('/^DelayQueue\\\\Backoff::parse\(\): Argument #1 \(\$text\)/', 'backoff', $message);
-            $message = (string) preg_replace('/^DelayQueue(?:\\\\GroupLimits)?::\w+\(\): /', '', $message);
-            $message = (string) preg_replace('/\bargument #\d+ \(\$(\w+)\)/', '$1', $message);
-            $beside = "/'(\w+)' is an option of the queue, and stands beside the DSN$/D";
-            $message = (string) preg_replace($beside, 'give it by --$1', $message);
-            $message = self::withCureOfCommandLine($message);
+        // TODO extension: a $reason also where the error is about no single parameter, and in words that name no "argument #5 ($ordered)".
+        if ($error instanceof InvalidArgument && $error->reason !== '') {
+            // $maxAttempts is max-attempts here.
+            $name = $error->key ?? $error->parameter;
+            $message = trim(strtolower((string) preg_replace('/[A-Z]/', '-$0', $name)) . " $error->reason");
         }
         $message = (string) preg_replace('/\s*\R\s*/', ' ', trim($message));
 
@@ -63,20 +56,6 @@ final class Failure
         }
 
         return $lines;
-    }
-
-    /** The cure of a Unix time in place of a delay is PHP code in the extension's words. Here it is --at, or the shell's arithmetic where there is no --at. */
-    private static function withCureOfCommandLine(string $message): string
-    {
-        return (string) preg_replace_callback(
-            '/^(\S+)( must be a delay, and (\S+) looks like a Unix time: for a moment give ).+$/D',
-            static function (array $found): string {
-                [, $option, $words, $time] = $found;
-
-                return $option . $words . ($option === 'delay' ? Moment::option($time) : sprintf('--%s=$((%d - $(date +%%s)))', $option, $time));
-            },
-            $message,
-        );
     }
 
     /**

@@ -6,6 +6,7 @@ namespace DelayQueue\Console;
 
 use DelayQueue\Internal\Verbatim;
 use DelayQueue\JobInfo;
+use DelayQueue\WaitReason;
 use DelayQueue\Worker\Progress;
 
 /** A job as list and show print it. */
@@ -15,7 +16,8 @@ final class JobView
     public static function toArray(JobInfo $job): array
     {
         // An object: an array without members, or with numbers for names, would be a list in JSON.
-        $replaced = ['state' => $job->state->value, 'backoff' => (string) $job->backoff, 'headers' => (object) $job->headers];
+        $replaced = ['state' => $job->state->value, 'waitsFor' => $job->waitsFor?->value];
+        $replaced += ['backoff' => (string) $job->backoff, 'headers' => (object) $job->headers];
         if ($job->payload !== null) {
             $replaced['payload'] = new Verbatim($job->body);
         }
@@ -34,6 +36,7 @@ final class JobView
             'queue' => $job->queue,
             'group' => $job->group ?? '',
             'state' => $job->state->value,
+            'waits for' => self::wait($job),
             'due' => Text::momentAndDistance($job->dueAt),
             'created' => Text::momentAndDistance($job->createdAt),
             'expires' => $job->expiresAt === null ? '' : Text::momentAndDistance($job->expiresAt),
@@ -62,6 +65,26 @@ final class JobView
         }
 
         return [...$lines, ['payload', $job->body]];
+    }
+
+    /** Empty where it waits for nothing, or nobody has looked. */
+    private static function wait(JobInfo $job): string
+    {
+        $until = $job->earliestAt === null ? '' : ', until ' . Text::momentAndDistance($job->earliestAt);
+
+        return match ($job->waitsFor) {
+            null => '',
+            WaitReason::Delay => 'its time',
+            WaitReason::QueuePaused => 'its queue, which is closed' . ($until ?: ' until resume'),
+            WaitReason::GroupPaused => 'its group, which is closed until resume',
+            WaitReason::GroupClosed => "its group, which is closed$until",
+            WaitReason::GroupOrder => "job $job->heldUpBy, which its ordered group waits for$until",
+            WaitReason::GroupConcurrency => 'another job of its group to end: as many run as may',
+            WaitReason::GroupRate => "the rate of its group$until",
+            WaitReason::QueueLimit => "the limits of its queue$until",
+            WaitReason::Line => 'its turn',
+            WaitReason::Nothing => 'a worker, which may take it now',
+        } . ($job->ahead > 0 ? "; $job->ahead before it" : '');
     }
 
     private static function progress(JobInfo $job): string

@@ -5,11 +5,12 @@ declare(strict_types=1);
 namespace DelayQueue\Console;
 
 use DateTimeImmutable;
-use DelayQueue\Release;
+use DelayQueue\InvalidArgument;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use ValueError;
+
+use function DelayQueue\duration;
 
 /** The two ways to say when: a moment, or after a delay. */
 final class Moment
@@ -30,6 +31,9 @@ final class Moment
         $at = $input->getOption('at');
         if ($delay !== null && $at !== null) {
             throw new UsageException('give a delay or --at, not both');
+        }
+        if ($delay !== null && self::isUnixTime($delay)) {
+            throw new UsageException("delay must be a delay, and $delay looks like a Unix time: for a moment give " . self::option($delay));
         }
         if ($at === null) {
             return $delay ?? $default ?? throw new UsageException('give a delay or --at');
@@ -56,8 +60,8 @@ final class Moment
     private static function isDuration(string $text): bool
     {
         try {
-            return !self::isUnixTime($text) && (new Release($text))->delay >= 0;
-        } catch (ValueError) {
+            return !self::isUnixTime($text) && duration($text) >= 0;
+        } catch (InvalidArgument) {
             return false;
         }
     }
@@ -83,7 +87,7 @@ final class Moment
     }
 
     /** PHP takes some for an hour, a minute, a second and a year. */
-    private static function isUnixTime(string $text): bool
+    public static function isUnixTime(string $text): bool
     {
         return is_numeric($text) && $text >= 1e9 && $text < 3e9;
     }
@@ -94,7 +98,7 @@ final class Moment
     }
 
     /** The option that means a Unix time. */
-    public static function option(string $unixTime, string $name = 'at'): string
+    private static function option(string $unixTime, string $name = 'at'): string
     {
         return "--$name=@" . ($unixTime + 0);
     }

@@ -32,9 +32,10 @@ final class PauseCommand extends Command
         $target = new Target($input);
         $input->getOption('create') || $target->refuseUnknown(...$target->names());
         [$for, $group] = [$input->getOption('for'), $input->getOption('group')];
+        $seconds = Duration::orNull($for, '--for');
         foreach ($target->names() as $name) {
-            $target->open($name)->pause($for, $group);
-            Format::line($output, self::name($name, $group) . ': paused ' . self::end(Duration::orNull($for, '--for')));
+            $target->open($name)->pause($seconds, $group);
+            Format::line($output, self::name($name, $group) . ': paused ' . self::end($seconds));
         }
 
         return ExitCode::OK;

@@ -34,11 +34,12 @@ final class RateLimitCommand extends Command
         $target = new Target($input);
         [$for, $group] = [$input->getArgument('for'), $input->getOption('group')];
         $target->refuseUnknown(...$target->names());
+        $seconds = Duration::of($for, 'the time');
         foreach ($target->names() as $name) {
             $queue = $target->open($name);
             $or = PauseCommand::isPaused($queue, $group) === true ? ', or longer: it was closed already' : '';
-            $queue->rateLimit($for, $group);
-            $end = PauseCommand::end(Duration::of($for, 'the time'));
+            $queue->rateLimit($seconds, $group);
+            $end = PauseCommand::end($seconds);
             Format::line($output, PauseCommand::name($name, $group) . ": closed $end$or");
         }
 

@@ -6,10 +6,9 @@ namespace DelayQueue\Console;
 
 use DateTimeInterface;
 use DateTimeZone;
-use DelayQueue\Backoff;
 use DelayQueue\Internal\ExactJson;
 use DelayQueue\Internal\Verbatim;
-use DelayQueue\OnExpiry;
+use DelayQueue\InvalidArgument;
 use DelayQueue\Schedule\CatchUp;
 use DelayQueue\Schedule\Cron;
 use DelayQueue\Schedule\Definition;
@@ -25,10 +24,11 @@ use Throwable;
 /** A file of definitions: JSON if its name ends so, else PHP that returns them. By their names, with the parameters of Schedules::set(). */
 final class ScheduleFile
 {
-    private const KEYS = [
-        'queue', 'payload', 'overlap', 'catchUp', 'jitter', 'until', 'priority', 'ttr', 'maxAttempts', 'backoff', 'timeout', 'headers', 'expires', 'onExpiry',
-        'retryUntil', 'group',
-    ];
+    /** Beside those of a job. */
+    private const KEYS = ['queue', 'payload', 'overlap', 'catchUp', 'jitter', 'until'];
+
+    /** Each of a schedule's jobs has its own. */
+    private const NOT_OURS = ['delay', 'id', 'onDuplicate', 'unique', 'maxWait'];
 
     /**
      * All that can be wrong is said before anything is stored.
@@ -46,7 +46,7 @@ final class ScheduleFile
             } catch (Ended) {
                 $definitions[$name] = null;
             } catch (\ValueError | \TypeError | UsageException $error) {
-                throw new UsageException("schedule $name in $path: " . self::said($error->getMessage()), 0, $error);
+                throw new UsageException("schedule $name in $path: " . self::said($error), 0, $error);
             }
         }
 
@@ -54,9 +54,11 @@ final class ScheduleFile
     }
 
     /** An error about an argument, with the key in its place. */
-    private static function said(string $message): string
+    private static function said(Throwable $error): string
     {
-        $said = (string) preg_replace(['/^\S+\(\): (?:Argument #\d+ \(\$(\w+)\))?/', '/, called in .+ on line \d+$/D'], ['$1', ''], $message);
+        $said = $error instanceof InvalidArgument
+            ? trim(($error->key ?? $error->parameter) . " $error->reason")
+            : (string) preg_replace(['/^\S+\(\): (?:Argument #\d+ \(\$(\w+)\))?/', '/, called in .+ on line \d+$/D'], ['$1', ''], $error->getMessage());
 
         return (string) preg_replace(['/^line\b/', '/^interval\b/'], ['cron', 'every'], $said);
     }
@@ -110,7 +112,8 @@ final class ScheduleFile
      */
     private static function arguments(array $given): array
     {
-        $arguments = array_intersect_key($given, array_flip(self::KEYS)) + ['queue' => ''];
+        $keys = array_flip(self::KEYS) + array_diff_key(JobOptions::types(), array_flip(self::NOT_OURS));
+        $arguments = array_intersect_key($given, $keys) + ['queue' => ''];
         $arguments['when'] = self::when($given);
         foreach (array_diff_key($given, $arguments, ['cron' => 0, 'zone' => 0, 'every' => 0]) as $key => $ignored) {
             throw new UsageException("there is no key $key");
@@ -121,12 +124,8 @@ final class ScheduleFile
             $until = date_create_immutable($arguments['until'], self::zone($given));
             $arguments['until'] = $until ?: throw new UsageException("until is no moment: {$arguments['until']}");
         }
-        if ($text('backoff') !== null) {
-            try {
-                $arguments['backoff'] = Backoff::parse($arguments['backoff']);
-            } catch (\ValueError $error) {
-                throw new UsageException('backoff: ' . self::said($error->getMessage()), 0, $error);
-            }
+        foreach (array_intersect_key($arguments, JobOptions::types()) as $key => $value) {
+            $arguments[$key] = is_string($value) ? JobOptions::object($key, $value, $key) : $value;
         }
         if ($text('catchUp') === CatchUp::All->value) {
             $arguments['catchUp'] = CatchUp::All;
@@ -134,11 +133,9 @@ final class ScheduleFile
         if (isset($arguments['headers'])) {
             $arguments['headers'] = (array) $arguments['headers'];
         }
-        foreach (['overlap' => Overlap::class, 'onExpiry' => OnExpiry::class] as $key => $enum) {
-            if ($text($key) !== null) {
-                $words = array_column($enum::cases(), 'value');
-                $arguments[$key] = $enum::tryFrom($arguments[$key]) ?? throw new UsageException("$key must be one of " . implode(', ', $words));
-            }
+        if ($text('overlap') !== null) {
+            $words = array_column(Overlap::cases(), 'value');
+            $arguments['overlap'] = Overlap::tryFrom($arguments['overlap']) ?? throw new UsageException('overlap must be one of ' . implode(', ', $words));
         }
 
         return array_filter($arguments, static fn (mixed $value): bool => $value !== null);

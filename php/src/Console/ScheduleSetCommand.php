@@ -30,8 +30,8 @@ final class ScheduleSetCommand extends Command
                     "poll": {"every": "90s", "queue": "polls", "payload": {"shop": 7}}
                   }
 
-                Other keys are the parameters of Schedules::set(): payload, overlap, catchUp, jitter, until, priority, ttr, maxAttempts, backoff,
-                timeout, headers, expires, onExpiry, retryUntil, group. Nothing is stored if one of the definitions is wrong. One whose until is over is
+                Other keys are those of Schedules::set(): payload, overlap, catchUp, jitter, until; and the options of its jobs by the names that
+                NewJob has: ttr, maxAttempts, group … Nothing is stored if one of the definitions is wrong. One whose until is over is
                 no mistake: it is told as ended, and is not there any more.
                 TEXT . "\n\n" . Application::EXIT_CODES);
         Format::describe($this);

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-use DelayQueue\Internal\OwnHeaders;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputArgument;
 use Symfony\Component\Console\Input\InputInterface;
@@ -23,7 +22,8 @@ final class UpdateCommand extends Command
         $list = InputOption::VALUE_REQUIRED | InputOption::VALUE_IS_ARRAY;
         $this->setDescription('Replaces the payload of a delayed, ready or buried job')
             ->addArgument('id', InputArgument::REQUIRED, 'The id of the job')
-            ->addOption('header', null, $list, 'Replace the headers, too, but those that begin with dq-: "name: value", once for each (default: keep them)')
+            ->addOption('header', null, $list, 'Change or add this header: "name: value", once for each; all others stay')
+            ->addOption('no-header', null, $list, 'Remove the header of this name')
             ->setHelp(<<<'TEXT'
                   delayqueue update order-4711 '{"order": 4711, "retry": true}' --queue=orders
                   delayqueue update order-4711 - --queue=orders < order.json
@@ -38,12 +38,11 @@ final class UpdateCommand extends Command
     {
         $id = $input->getArgument('id');
         $payload = PayloadInput::read($input, $output);
-        $lines = $input->getOption('header');
         // The bytes go in as they are, as in push.
         $target = new Target($input);
         $queue = $target->queue(['format' => 'raw']);
-        $headers = $lines === [] ? null : Headers::parse($lines) + OwnHeaders::of($queue->peek($id)?->headers ?? []);
-        if (!$queue->update($id, $payload, $headers)) {
+        $headers = Headers::parse($input->getOption('header')) + array_fill_keys($input->getOption('no-header'), null);
+        if (!$queue->update($id, $payload, $headers ?: null)) {
             $target->refuseUnknown($queue->name());
             throw new NothingDone("there is no job $id in queue {$queue->name()}, or a worker holds it");
         }

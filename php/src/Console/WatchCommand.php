@@ -51,7 +51,7 @@ final class WatchCommand extends Command
             throw new UsageException('--every must be more than 0');
         }
         $look = new Look($input);
-        $prefix = (new Target($input))->anywhere()->prefix();
+        $prefix = (new Target($input))->anywhere()->settings()->prefix;
         $alerts = new Alerts($url, getenv('DELAYQUEUE_ALERT_SECRET') ?: null, ['host' => (string) gethostname(), 'prefix' => $prefix]);
         $look->refuseUnknown();
         $signal = new StopSignal(defined('SIGTERM') ? [SIGTERM, SIGINT, SIGQUIT, SIGHUP] : []);

@@ -41,7 +41,7 @@ final class WorkersCommand extends Command
         } elseif ($workers === []) {
             Format::note($output, WorkerChoice::none($choice));
         } else {
-            Format::table($output, ['worker', 'state', 'told', 'job', 'for', 'memory', 'up', 'version', 'queues'], array_map(self::row(...), $workers));
+            Format::table($output, ['worker', 'kind', 'state', 'told', 'job', 'for', 'memory', 'up', 'version', 'queues'], array_map(self::row(...), $workers));
         }
 
         return ExitCode::OK;
@@ -59,7 +59,7 @@ final class WorkersCommand extends Command
         $since = static fn (float $moment): string => Text::length(max(0, $seenAt - $moment));
 
         return [
-            "{$worker['host']}:{$worker['pid']}", $worker['state'], implode(', ', $worker['orders']),
+            "{$worker['host']}:{$worker['pid']}", $worker['kind'], $worker['state'], implode(', ', $worker['orders']),
             $job === null ? '' : Text::short("{$job['queue']} {$job['id']}", 60), $job === null ? '' : $since($job['since']),
             $memory === null ? '' : sprintf('%.0f MB', $memory / 1e6), $since($worker['startedAt']), $worker['version'],
             Text::short(implode(', ', $worker['queues']), 60),

@@ -19,13 +19,14 @@ use DelayQueue\Exception;
 use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
-use DelayQueue\Release;
 use DelayQueue\State;
 use DelayQueue\Worker\Chunk;
 use PDO;
 use Throwable;
 use UnexpectedValueException;
 use ValueError;
+
+use function DelayQueue\duration;
 
 /**
  * The history of each job, in one row:
@@ -181,7 +182,7 @@ final class Journal
     public function prune(int|float|string|DateInterval $olderThan, ?string $state = null, ?string $queue = null): int
     {
         $state === null || in_array($state, JobRecord::ENDED, true) || throw new ValueError(self::class . '::prune(): Argument #2 ($state) must be one of ' . implode(', ', JobRecord::ENDED));
-        $before = (int) Schema::rows($this->database, "select {$this->dialect->now()} as now")[0]['now'] - (int) ((new Release($olderThan))->delay * 1e6);
+        $before = (int) Schema::rows($this->database, "select {$this->dialect->now()} as now")[0]['now'] - (int) (duration($olderThan) * 1e6);
         [$where, $values] = self::where(['ended < ?' => [$before], 'state = ?' => [$state], 'queue = ?' => [$queue]]);
         // Of a small table MySQL would scan all rows, and wait for those that handlers have locked.
         $delete = $this->dialect === Dialect::MySql
@@ -231,7 +232,7 @@ final class Journal
         $source = Schema::source($this->database);
         $offsets = new Offsets($this->database, $this->dialect, $this->targets);
         $target = $this->targets->queue($queue)->sibling($queue, Targets::OPTIONS);
-        $own = $target->prepare('');
+        $own = $target->settings();
         [$jobs, $outbox] = [Schema::JOBS, Schema::OUTBOX];
         // The relay brings a job whose row waits and whose receipt is unknown. Of jobs of one id the last that replaces counts.
         $where = "payload is not null and (receipt is not null or job not in (select o.job from $outbox o where o.queue = ?))"

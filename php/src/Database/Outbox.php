@@ -5,9 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Database;
 
 use Closure;
-use DateInterval;
-use DateTimeInterface;
-use DelayQueue\Backoff;
 use DelayQueue\Database\Internal\Autocommit;
 use DelayQueue\Database\Internal\Dialect;
 use DelayQueue\Database\Internal\NewRows;
@@ -17,15 +14,15 @@ use DelayQueue\Database\Internal\Table;
 use DelayQueue\Database\Internal\Targets;
 use DelayQueue\DuplicateJobException;
 use DelayQueue\Exception;
+use DelayQueue\InvalidArgument;
+use DelayQueue\NewJob;
 use DelayQueue\OnDuplicate;
-use DelayQueue\OnExpiry;
 use DelayQueue\PayloadException;
 use DelayQueue\QueueInterface;
 use LogicException;
 use PDO;
 use Throwable;
 use TypeError;
-use ValueError;
 
 /**
  * Jobs that are pushed exactly when the caller's own transaction is committed:
@@ -33,7 +30,7 @@ use ValueError;
  *     $outbox = new Outbox($pdo);
  *     $outbox->transaction(function (PDO $pdo) use ($outbox): void {
  *         $pdo->exec("INSERT INTO orders …");
- *         $outbox->push('orders', ['order' => 4711], delay: '15m', id: 'order-4711');
+ *         $outbox->push('orders', new NewJob(['order' => 4711], delay: '15m', id: 'order-4711'));
  *     });
  *
  * A job is a row of the transaction. flush() pushes it after the commit; the relay pushes what flush() has not, and deletes the rows. Both push a row
@@ -79,41 +76,25 @@ final class Outbox
         $this->database = PdoConnection::of($database);
         $this->table = new Table($this->database, $journal);
         $this->targets = new Targets($queues, ['connectTimeout' => self::$patience, 'readTimeout' => self::$patience]);
-        $this->newRows = new NewRows($this->targets, $journal);
+        $this->newRows = new NewRows($this->targets);
     }
 
     /**
      * Inserts a job, checked as a push checks it, into the table. It becomes one in Redis when the transaction is committed; outside of a transaction
-     * it is committed by itself. A delay counts from this call.
+     * it is committed by itself. A delay counts from this call, and the rest has the queue's defaults.
      *
-     * Parameters as of DelayQueue::push(), with the queue's defaults. The row itself is what arrives once, so there is no $unique; nobody would hear
-     * of a duplicate, so Fail is a ValueError.
+     * The row itself is what arrives once, so there is no $unique. Nobody hears of a duplicate when the row arrives, so OnDuplicate::Fail keeps the old
+     * job, as Keep does.
+     *
+     * @param NewJob|array<string, mixed> $job an array has the names of NewJob's parameters as keys
      *
      * @return non-empty-string the id of the job
      *
-     * @throws ValueError|TypeError|PayloadException as DelayQueue::push()
+     * @throws InvalidArgument|TypeError|PayloadException as DelayQueue::push()
      * @throws SchemaException when the table is missing or of another version; what else the database's driver throws passes through
      */
-    public function push(
-        string $queue,
-        mixed $payload,
-        int|float|string|DateInterval|DateTimeInterface $delay = 0,
-        ?string $id = null,
-        ?int $priority = null,
-        int|float|string|DateInterval|null $ttr = null,
-        ?int $maxAttempts = null,
-        ?Backoff $backoff = null,
-        int|float|string|DateInterval|null $timeout = null,
-        OnDuplicate $onDuplicate = OnDuplicate::Keep,
-        array $headers = [],
-        int|float|string|DateInterval|null $unique = null,
-        int|float|string|DateInterval|null $maxWait = null,
-        int|float|string|DateInterval|DateTimeInterface|null $expires = null,
-        OnExpiry $onExpiry = OnExpiry::Bury,
-        int|float|string|DateInterval|DateTimeInterface|null $retryUntil = null,
-        ?string $group = null,
-    ): string {
-        $job = array_diff_key(get_defined_vars(), ['queue' => 1]);
+    public function push(string $queue, NewJob|array $job): string
+    {
         $row = $this->row($queue, $job, 'push');
         $this->insert([$row]);
 
@@ -123,18 +104,17 @@ final class Outbox
     /**
      * All of them or none.
      *
-     * @param iterable<array<string, mixed>> $jobs the arguments of push() by their names, but for $queue
+     * @param iterable<NewJob|array<string, mixed>> $jobs as push()
      *
      * @return list<non-empty-string> the ids
      *
-     * @throws ValueError|TypeError|PayloadException|SchemaException as push()
+     * @throws InvalidArgument|TypeError|PayloadException|SchemaException as push()
      */
     public function pushMany(string $queue, iterable $jobs): array
     {
         $rows = [];
         foreach ($jobs as $job) {
-            is_array($job) || throw new TypeError(self::class . '::pushMany(): Argument #2 ($jobs) item ' . count($rows) . ' must be of type array, ' . get_debug_type($job) . ' given');
-            $rows[] = $this->row($queue, $job + ['onDuplicate' => OnDuplicate::Keep], 'pushMany', count($rows));
+            $rows[] = $this->row($queue, $job, 'pushMany', count($rows), 'jobs');
         }
         $this->together(fn () => $this->insert($rows));
 
@@ -145,34 +125,18 @@ final class Outbox
      * Pushes to Redis now, without a row. Where Redis cannot be reached or refuses (it is loading, full, read-only) the job is a row, and the relay
      * pushes it: the shop takes the order while Redis is away. Redis has a quarter of a second to answer.
      *
-     * Parameters as of push(); without a journal $onDuplicate may be Fail, which a row turns into Keep.
+     * A duplicate is told of as push() of a queue does, where Redis answers. With a journal the job is a row in any case, as of push().
+     *
+     * @param NewJob|array<string, mixed> $job
      *
      * @return non-empty-string the id of the job
      *
      * @throws DuplicateJobException with Fail when Redis has the id, with Replace when a worker has that job
      * @throws LogicException inside a transaction, where Redis would have the job before its commit: use push()
-     * @throws ValueError|TypeError|PayloadException|SchemaException as push()
+     * @throws InvalidArgument|TypeError|PayloadException|SchemaException as push()
      */
-    public function pushNow(
-        string $queue,
-        mixed $payload,
-        int|float|string|DateInterval|DateTimeInterface $delay = 0,
-        ?string $id = null,
-        ?int $priority = null,
-        int|float|string|DateInterval|null $ttr = null,
-        ?int $maxAttempts = null,
-        ?Backoff $backoff = null,
-        int|float|string|DateInterval|null $timeout = null,
-        OnDuplicate $onDuplicate = OnDuplicate::Keep,
-        array $headers = [],
-        int|float|string|DateInterval|null $unique = null,
-        int|float|string|DateInterval|null $maxWait = null,
-        int|float|string|DateInterval|DateTimeInterface|null $expires = null,
-        OnExpiry $onExpiry = OnExpiry::Bury,
-        int|float|string|DateInterval|DateTimeInterface|null $retryUntil = null,
-        ?string $group = null,
-    ): string {
-        $job = array_diff_key(get_defined_vars(), ['queue' => 1]);
+    public function pushNow(string $queue, NewJob|array $job): string
+    {
         if ($this->database->isInTransaction()) {
             throw new LogicException('pushNow() would push before the transaction is committed: use push()');
         }
@@ -196,6 +160,7 @@ final class Outbox
             unset($this->mine[$row->id]);
             $kept = 0;
         }
+        $onDuplicate = $job instanceof NewJob ? $job->onDuplicate : $job['onDuplicate'] ?? OnDuplicate::Fail;
         if ($kept > 0 && $onDuplicate !== OnDuplicate::Keep) {
             throw new DuplicateJobException("job '$row->job' is already in queue '$queue', or its id is still taken");
         }
@@ -210,13 +175,13 @@ final class Outbox
      *
      * @return int<0, max> rows that were deleted: jobs that Redis need not have met
      *
-     * @throws ValueError|SchemaException and whatever the database's driver throws
+     * @throws InvalidArgument|SchemaException and whatever the database's driver throws
      */
     public function cancel(string $queue, string ...$ids): int
     {
         $made = [];
-        foreach ($ids as $id) {
-            $made[$id] = $this->row($queue, ['id' => $id, 'payload' => '', 'onDuplicate' => OnDuplicate::Keep], 'cancel');
+        foreach (array_values($ids) as $item => $id) {
+            $made[$id] = $this->row($queue, ['payload' => '', 'id' => $id], 'cancel', $item, 'ids');
         }
 
         return $this->together(function () use ($queue, $made): int {
@@ -320,10 +285,9 @@ final class Outbox
         return $this->table->size();
     }
 
-    /** @param array<string, mixed> $job as NewRows::make() */
-    private function row(string $queue, array $job, string $method, ?int $item = null): Row
+    private function row(string $queue, mixed $job, string $method, ?int $item = null, string $parameter = 'job'): Row
     {
-        $row = $this->newRows->make($queue, $job, $method, $item);
+        $row = $this->newRows->make($queue, $job, $method, $item, $parameter);
 
         return isset($this->cancelled["$queue $row->job"]) ? $row->replacing() : $row;
     }

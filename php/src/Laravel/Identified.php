@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Laravel;
 
+use BackedEnum;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
 
@@ -17,7 +18,7 @@ use DelayQueue\OnExpiry;
  */
 trait Identified
 {
-    /** @var array{id?: string, onDuplicate?: string, unique?: int|float|string, maxWait?: int|float|string, expires?: int|float|string, onExpiry?: string, priority?: int, ttr?: int|float} of the payload's member `delayqueue` */
+    /** @var array<string, mixed> by the names that DelayQueue\NewJob has: the payload's member `delayqueue` */
     public array $delayQueue = [];
 
     /**
@@ -35,10 +36,7 @@ trait Identified
         int|float|string|null $unique = null,
         int|float|string|null $maxWait = null,
     ): static {
-        $given = array_filter(['unique' => $unique, 'maxWait' => $maxWait], static fn (mixed $time): bool => $time !== null);
-        $this->delayQueue = ['id' => $id, 'onDuplicate' => $onDuplicate->value] + $given + $this->delayQueue;
-
-        return $this;
+        return $this->queuedWith(...['id' => $id, 'onDuplicate' => $onDuplicate] + array_filter(compact('unique', 'maxWait'), is_scalar(...)));
     }
 
     /**
@@ -48,9 +46,7 @@ trait Identified
      */
     public function withPriority(int $priority): static
     {
-        $this->delayQueue = ['priority' => $priority] + $this->delayQueue;
-
-        return $this;
+        return $this->queuedWith(priority: $priority);
     }
 
     /**
@@ -62,9 +58,7 @@ trait Identified
      */
     public function expiringAfter(int|float|string $after, OnExpiry $onExpiry = OnExpiry::Bury): static
     {
-        $this->delayQueue = ['expires' => $after, 'onExpiry' => $onExpiry->value] + $this->delayQueue;
-
-        return $this;
+        return $this->queuedWith(expires: $after, onExpiry: $onExpiry);
     }
 
     /**
@@ -76,7 +70,21 @@ trait Identified
      */
     public function leasedFor(int|float $seconds): static
     {
-        $this->delayQueue = ['ttr' => $seconds] + $this->delayQueue;
+        return $this->queuedWith(ttr: $seconds);
+    }
+
+    /**
+     * What else a DelayQueue\NewJob may have, by the names of its parameters, such as `headers`. For the rest Laravel has words: delay, $tries,
+     * $backoff, $timeout and retryUntil().
+     *
+     * @param mixed ...$options enums, and what JSON keeps: the payload has them until the job is pushed
+     *
+     * @return $this
+     */
+    public function queuedWith(mixed ...$options): static
+    {
+        $stored = static fn (mixed $option): mixed => $option instanceof BackedEnum ? $option->value : $option;
+        $this->delayQueue = array_map($stored, $options) + $this->delayQueue;
 
         return $this;
     }

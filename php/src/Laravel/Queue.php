@@ -83,6 +83,16 @@ class Queue extends BaseQueue implements QueueContract, ClearableQueue
         return $hasWaited;
     }
 
+    /**
+     * The object of the extension that waits for jobs of these queues.
+     *
+     * @param non-empty-list<string> $queues
+     */
+    public function serving(array $queues): DelayQueue
+    {
+        return $this->natives->of(...array_map($this->getQueue(...), $queues));
+    }
+
     /** Ends the wait of a pop, from a signal handler. */
     public function interrupt(): void
     {

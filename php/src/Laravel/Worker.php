@@ -11,12 +11,13 @@ use Illuminate\Queue\WorkerOptions;
 use Throwable;
 
 /**
- * Laravel's worker, with three differences for jobs of delayqueue: it waits for them instead of sleeping, keeps their leases alive while they
- * run, and gives back a job whose time limit ends the process. Other connections are worked as ever.
+ * Laravel's worker, with four differences for jobs of delayqueue: it waits for them instead of sleeping, keeps their leases alive while they
+ * run, gives back a job whose time limit ends the process, and is on the list of workers(). Other connections are worked as ever.
  */
 class Worker extends BaseWorker
 {
     use Concerns\LooksAround;
+    use Concerns\TakesOrders;
 
     private ?WorkerOptions $options = null;
 
@@ -67,8 +68,16 @@ class Worker extends BaseWorker
     public function kill(...$arguments)
     {
         $this->giveBack();
+        $this->leave();
 
         return parent::kill(...$arguments);
+    }
+
+    public function stop(...$arguments)
+    {
+        $this->leave();
+
+        return parent::stop(...$arguments);
     }
 
     protected function getNextJob($connection, $queue)
@@ -84,6 +93,7 @@ class Worker extends BaseWorker
         $queues = explode(',', (string) $queue);
         // The first pop asks all queues, whereas the framework looks for a pause before each of its own.
         $this->served = count($queues) > 1 ? $this->unpaused($connection->getConnectionName(), $queues) : $queues;
+        $this->isDaemon && $this->enlist($connection, $this->served);
         $connection->beginLoop(
             $asksItself ? null : $this->served,
             $looksAround ? $this->limited(max($patience, self::$longWait)) : $patience,

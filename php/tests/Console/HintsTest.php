@@ -28,7 +28,7 @@ final class HintsTest extends TestCase
         $this->delayQueue('mails')->push(1, id: 'a');
         $commands = [
             'list', 'list ready', 'show a', 'cancel a', 'cancel --tag=x --force', 'cancel --group=g --force', 'kick a',
-            'kick --max=1', 'kick --error=x',
+            'kick', 'kick --max=1', 'kick --error=x',
             'update a 1', 'reschedule a 1h', 'reschedule 1h --tag=x', 'move a --to=mails', 'purge --force', 'pause',
             'resume', 'rate-limit 1s', 'dump',
             'groups', 'limit', 'limit g --weight=2', 'receipts', 'forget-receipts a', 'forget', 'stats', 'doctor',
@@ -81,7 +81,7 @@ final class HintsTest extends TestCase
         $this->assertRefused('--at=x is not a moment', 'push 1 --at=x');
         $this->assertRefused('--expires=EST is neither a duration nor a moment', 'push 1 --expires=EST');
         $this->assertCount(0, $this->delayQueue());
-        $words = "its option 'prefx' is unknown; give it by --prefix";
+        $words = "its option 'prefx' is unknown; 'prefix' is an option of the queue, and stands beside the DSN";
         $this->assertRefused("dsn must be a valid DSN, $words", 'stats --dsn=redis://h?prefx=a');
         $this->assertSame(0, $this->says('push 1 --at=now')[0]);
         $folder = '--dir=' . sys_get_temp_dir() . '/delayqueue-' . getmypid();

@@ -46,6 +46,19 @@ final class IdsTest extends LaravelTestCase
         $this->assertSame(1, DelayQueue::stats()->delayed);
     }
 
+    public function testAJobHasWhatANewJobMayHave(): void
+    {
+        $wishes = ['headers' => ['tenant' => 'acme'], 'priority' => 7, 'ttr' => 90, 'onDuplicate' => OnDuplicate::Replace];
+        Deed::dispatch('one')->identifiedBy('order-1')->queuedWith(...$wishes);
+        $job = DelayQueue::find('order-1');
+        $this->assertSame([['tenant' => 'acme'], 7, 90.0], [$job->headers, $job->priority, $job->ttr]);
+        Deed::dispatch('two')->identifiedBy('order-1')->queuedWith(...$wishes);
+        $this->assertStringContainsString('two', DelayQueue::find('order-1')->body);
+        // Laravel has words for these.
+        Deed::dispatch('three')->identifiedBy('order-3')->queuedWith(maxAttempts: 3, timeout: 5);
+        $this->assertSame([0, 0.0], [($job = DelayQueue::find('order-3'))->maxAttempts, $job->timeout]);
+    }
+
     public function testASecondJobOfAnIdFailsLoudly(): void
     {
         Deed::dispatch('one')->identifiedBy('same');

@@ -7,7 +7,10 @@ namespace DelayQueue\Tests\Laravel;
 use DelayQueue\Tests\Laravel\Support\Deed;
 use DelayQueue\Tests\Laravel\Support\ExtendedDeed;
 use DelayQueue\Tests\Laravel\Support\WorkerTests;
+use DelayQueue\Tests\Support\Machine;
+use DelayQueue\Tests\Support\Process;
 use DelayQueue\Tests\Support\Wait;
+use DelayQueue\WorkerOrder;
 
 /** queue:work. */
 final class QueueWorkTest extends WorkerTests
@@ -78,6 +81,38 @@ final class QueueWorkTest extends WorkerTests
         $this->awaitLine('/^end later/');
     }
 
+    public function testAWorkerIsListedObeysOrdersAndLeavesTheListHoweverItEnds(): void
+    {
+        $this->boot(['block_for' => 60]);
+        $killed = $this->start('queue:work', '--queue=others');
+        $worker = $this->start('queue:work', '--queue=high,low', '--sleep=1');
+        $entry = Wait::until(fn (): ?array => $this->listed($worker), 10, 'its entry in the list');
+        $this->assertSame(['laravel', ['high', 'low'], 'idle'], [$entry['kind'], $entry['queues'], $entry['state']]);
+        Wait::until(fn (): bool => $this->listed($killed) !== null, 10, 'the entry of the other');
+        $killed->kill();
+        $killedAt = microtime(true);
+
+        $tell = fn (WorkerOrder $order): int => $this->queue()->native()->tellWorkers($order, $entry['host'], $worker->pid);
+        $this->assertSame(1, $tell(WorkerOrder::Pause));
+        Wait::until(fn (): bool => $this->listed($worker)['state'] === 'paused', 20, 'a worker that is paused');
+        Deed::dispatch('later')->onQueue('low');
+        usleep(1_500_000);
+        $this->assertSame(0, $this->lines('/^begin later/'));
+        $tell(WorkerOrder::Resume);
+        $this->awaitLine('/^end later/', 20);
+        $tell(WorkerOrder::Restart);
+        $this->assertSame(0, $worker->exitCode(20));
+        $this->assertNull($this->listed($worker), 'one that ends is off the list at once');
+
+        $worker = $this->start('queue:work', '--queue=high');
+        Wait::until(fn (): bool => $this->listed($worker) !== null, 10, 'its entry in the list');
+        $tell = fn (WorkerOrder $order): int => $this->queue()->native()->tellWorkers($order, $entry['host'], $worker->pid);
+        $tell(WorkerOrder::Stop);
+        $this->assertSame(0, $worker->exitCode(20));
+        Wait::until(fn (): bool => $this->listed($killed) === null, 40, 'the entry of one that was killed to end');
+        $this->assertLessThan(60, Machine::lasted($killedAt));
+    }
+
     public function testAJobThatExtendsItsTimeLimitWithAnAlarmKeepsItsLease(): void
     {
         $this->boot(['retry_after' => 1]);
@@ -94,6 +129,14 @@ final class QueueWorkTest extends WorkerTests
         $this->assertNull($taken, 'nobody else gets the job');
         Wait::until(fn (): bool => $this->queue()->size() === 0, 10, 'an empty queue');
         $this->assertSame(1, $this->lines('/^end extended 1/'));
+    }
+
+    /** @return array<string, mixed>|null its entry in the list of workers */
+    private function listed(Process $worker): ?array
+    {
+        $entries = $this->queue()->native()->workers();
+
+        return array_values(array_filter($entries, static fn (array $entry): bool => $entry['pid'] === $worker->pid))[0] ?? null;
     }
 
     /** Its time limit ends the process. */

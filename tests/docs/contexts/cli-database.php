@@ -11,7 +11,7 @@ use DelayQueue\Database\Schema;
 @unlink('shop.db');
 $pdo = new PDO((string) getenv('DELAYQUEUE_DATABASE'));
 Schema::install($pdo, jobs: true);
-(new Outbox($pdo))->push('orders', ['order' => 4712], delay: '15m', id: 'order-4712');
+(new Outbox($pdo))->push('orders', new DelayQueue\NewJob(['order' => 4712], delay: '15m', id: 'order-4712'));
 $queue = new DelayQueue('orders');
 $queue->push(['order' => 4711], id: 'order-4711', maxAttempts: 1);
 (new Journal($pdo, payloads: true))->watch($queue)->drain(static fn () => throw new RuntimeException('no money'));

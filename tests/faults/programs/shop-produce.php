@@ -10,6 +10,7 @@
 declare(strict_types=1);
 
 use DelayQueue\Database\Outbox;
+use DelayQueue\NewJob;
 use DelayQueue\Tests\Faults\Support\ShopSettings;
 
 require dirname(__DIR__) . '/support/bootstrap.php';
@@ -58,13 +59,13 @@ for ($n = $last(); $n < $orders;) {
             $outbox->pushMany(ShopSettings::QUEUE, $jobs);
         } else {
             foreach ($jobs as $one) {
-                $outbox->push(ShopSettings::QUEUE, ...$one);
+                $outbox->push(ShopSettings::QUEUE, $one);
             }
         }
         $cancel();
         if ($settings->regrets && random_int(0, 2) === 0) {
             $pdo->exec("INSERT INTO regrets (slot, job) VALUES ($slot, 'regret-$token')");
-            $outbox->push(ShopSettings::QUEUE, null, '1h', "regret-$token");
+            $outbox->push(ShopSettings::QUEUE, new NewJob(null, '1h', "regret-$token"));
         }
         if (random_int(0, 9) === 0) {
             $pdo->rollBack();

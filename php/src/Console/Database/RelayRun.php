@@ -47,8 +47,8 @@ final class RelayRun
         // From here on an error of the database is one that passes; before, it may be one of the DSN.
         Schema::source($this->database);
         $relay = $this->relay($after, $batch);
-        $anywhere = $this->target->anywhere();
-        $ready("rows of {$this->database->driver()} go to {$anywhere->dsn()}, prefix {$anywhere->prefix()}");
+        $anywhere = $this->target->anywhere()->settings();
+        $ready("rows of {$this->database->driver()} go to $anywhere->dsn, prefix $anywhere->prefix");
         $relay->run($stop);
     }
 

@@ -36,6 +36,8 @@ final class JobLog
 
     private ?TaskNumbers $numbers = null;
 
+    private bool $hasToldOfFalse = false;
+
     /** The process of the handlers; a child that one of them forks says nothing here. */
     private readonly int $pid;
 
@@ -44,6 +46,7 @@ final class JobLog
         private readonly LogOutput $output,
         private readonly bool $asJson,
         private readonly ?WholeLines $lines,
+        private readonly Notices $notices,
     ) {
         $this->pid = (int) getmypid();
     }
@@ -70,13 +73,13 @@ final class JobLog
                 throw new UsageException("cannot write the log $file: {$error->getMessage()}", 0, $error);
             }
 
-            return new self(new LogOutput($stream, $output->getVerbosity(), "the log $file", $notices), $isJson, null);
+            return new self(new LogOutput($stream, $output->getVerbosity(), "the log $file", $notices), $isJson, null, $notices);
         }
         // Not STDOUT, whose position tells what handlers have written to it.
         $stream = @fopen('php://stdout', 'w') ?: STDOUT;
         $log = new LogOutput($stream, $output->getVerbosity(), 'the log to standard output', $notices);
 
-        return new self($log, $isJson, $output->isQuiet() ? null : new WholeLines($log));
+        return new self($log, $isJson, $output->isQuiet() ? null : new WholeLines($log), $notices);
     }
 
     /** @throws UsageException when --log is neither */
@@ -148,7 +151,10 @@ final class JobLog
         $this->inHand?->write($jobs);
         $error = null;
         try {
-            return $handler();
+            $result = $handler();
+            $this->hasToldOfFalse = $this->hasToldOfFalse || $result === false && $this->tellOfFalse();
+
+            return $result;
         } catch (Throwable $error) {
             throw $error;
         } finally {
@@ -161,6 +167,14 @@ final class JobLog
                 }
             }
         }
+    }
+
+    /** It failed a job before, and whoever relied on that hears of it. @return true */
+    private function tellOfFalse(): bool
+    {
+        $this->notices->say('returnedFalse', 'a handler returned false, which no longer fails a job: throw an exception, or call $job->fail()');
+
+        return true;
     }
 
     /** For how many seconds. */

@@ -16,7 +16,9 @@ final class Place
      */
     public static function of(array $queues, DelayQueue $queue): array
     {
-        return ['queues' => $queues, 'redis' => $queue->dsn(), 'prefix' => $queue->prefix()];
+        $settings = $queue->settings();
+
+        return ['queues' => $queues, 'redis' => $settings->dsn, 'prefix' => $settings->prefix];
     }
 
     /** @param array{queues: list<string>, redis: string, prefix: string} $place */

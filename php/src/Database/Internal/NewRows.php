@@ -5,13 +5,14 @@ declare(strict_types=1);
 namespace DelayQueue\Database\Internal;
 
 use DelayQueue\Database\Outbox;
-use DelayQueue\OnDuplicate;
-use Error;
+use DelayQueue\InvalidArgument;
+use DelayQueue\NewJob;
+use DelayQueue\PayloadException;
+use DelayQueue\QueueInterface;
 use TypeError;
-use ValueError;
 
 /**
- * Makes rows of the arguments of an outbox's pushes, checked as a push checks them.
+ * Makes rows of the jobs that an outbox is given, checked as a push checks them.
  *
  * @internal
  */
@@ -23,57 +24,59 @@ final class NewRows
     /** @var array<string, string> the millisecond of the last row of an id, as row ids begin, by queue and id */
     private array $latest = [];
 
-    public function __construct(private readonly Targets $targets, private readonly bool $journal)
+    public function __construct(private readonly Targets $targets)
     {
     }
 
     /**
-     * @param array<string, mixed> $job the arguments of prepare() by their names
      * @param string $method of Outbox, for errors
-     * @param int|null $item its position in pushMany()
+     * @param int|null $item its position in a list of them, which is $parameter
+     *
+     * @throws InvalidArgument|TypeError|PayloadException
      */
-    public function make(string $queue, array $job, string $method, ?int $item = null): Row
+    public function make(string $queue, mixed $job, string $method, ?int $item = null, string $parameter = 'job'): Row
     {
-        $refused = static function (string $class, string $name, string $must) use ($job, $method, $item): Error {
-            $argument = $item === null
-                ? sprintf('#%d ($%s)', 2 + array_search($name, array_keys($job), true), $name)
-                : "#2 (\$jobs) item $item: \"$name\"";
-
-            return new $class(Outbox::class . "::$method(): Argument $argument $must");
-        };
-        if (isset($job['unique'])) {
-            throw $refused(ValueError::class, 'unique', 'must be null: the row itself arrives once');
-        }
-        if ($job['onDuplicate'] === OnDuplicate::Fail && ($method !== 'pushNow' || $this->journal)) {
-            $must = 'must be OnDuplicate::Keep or Replace: when the job reaches Redis, nobody hears of a duplicate';
-            throw $refused(ValueError::class, 'onDuplicate', $must);
-        }
+        $target = $this->targets->queue($queue);
+        $where = Outbox::class . "::$method(): Argument #2 (\$$parameter)" . ($item === null ? '' : " item $item");
+        $job instanceof NewJob || is_array($job)
+            || throw new TypeError("$where must be of type " . NewJob::class . '|array, ' . get_debug_type($job) . ' given');
         try {
-            $prepared = $this->targets->queue($queue)->prepare(...$job);
-        } catch (TypeError|ValueError $error) {
-            $words = '/::prepare\(\): Argument #\d+ \(\$(\w+)\) (.*)$/sD';
-            $isOurs = preg_match($words, $error->getMessage(), $found) === 1;
-            throw $isOurs ? $refused($error::class, $found[1], $found[2]) : $error;
-        } catch (Error $error) {
-            $what = Outbox::class . "::$method(): Argument #2 (\$jobs) item $item: {$error->getMessage()}";
-            $isUnknown = str_starts_with($error->getMessage(), 'Unknown named');
-            throw $isUnknown ? new ValueError($what, 0, $error) : $error;
+            $prepared = $target->prepare($job);
+        } catch (InvalidArgument $error) {
+            throw self::refused($where, $error->key, $error->reason, [$parameter, $item], $error);
+        } catch (TypeError $error) {
+            throw $item === null ? $error : new TypeError("$where: {$error->getMessage()}", 0, $error);
+        }
+        if ($prepared->unique !== null) {
+            throw self::refused($where, 'unique', 'must be null: the row itself arrives once', [$parameter, $item]);
         }
         foreach (['id' => $prepared->id, 'group' => $prepared->group] as $name => $text) {
             preg_match('//u', (string) $text) === 1
-                || throw $refused(ValueError::class, $name, 'must be UTF-8, since the database stores it as text');
+                || throw self::refused($where, $name, 'must be UTF-8, since the database stores it as text', [$parameter, $item]);
         }
-        $id = ($job['id'] ?? null) === null ? $prepared->id : $this->idOfRow($queue, $prepared->id);
+        $isNamed = ($job instanceof NewJob ? $job->id : $job['id'] ?? null) !== null;
 
-        return Row::ofJob($id, $queue, $prepared);
+        return Row::ofJob($isNamed ? $this->idOfRow($target, $queue, $prepared->id) : $prepared->id, $queue, $prepared, $target->settings());
+    }
+
+    /** @param array{string, int|null} $place the parameter, and the position in it */
+    private static function refused(string $where, ?string $key, string $reason, array $place, ?InvalidArgument $cause = null): InvalidArgument
+    {
+        // Of a key that is unknown the reason names it.
+        $isKnown = $key !== null && property_exists(NewJob::class, $key);
+        $error = new InvalidArgument($where . ($isKnown ? ": \"$key\"" : '') . " $reason", 0, $cause);
+        [[$error->parameter, $error->item], $error->key, $error->reason] = [$place, $key, $reason];
+
+        return $error;
     }
 
     /** Two jobs of one id and one millisecond would be one in the journal: later than the last one. */
-    private function idOfRow(string $queue, string $job): string
+    private function idOfRow(QueueInterface $target, string $queue, string $job): string
     {
         $key = "$queue $job";
         do {
-            $id = $this->targets->queue($queue)->prepare('')->id;
+            // The extension makes ids, each later than the one before.
+            $id = $target->prepare(['payload' => ''])->id;
             $millisecond = substr($id, 0, 13);
         } while ($millisecond <= ($this->latest[$key] ?? ''));
         $this->latest = count($this->latest) < self::MOST ? $this->latest : [];

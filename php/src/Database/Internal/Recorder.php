@@ -14,6 +14,7 @@ use DelayQueue\Exception;
 use DelayQueue\Internal\Excerpt;
 use DelayQueue\Internal\Moment;
 use DelayQueue\JobInterface;
+use DelayQueue\NewJob;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
 use DelayQueue\Worker\Chunk;
@@ -134,12 +135,13 @@ final class Recorder
         $began = $this->began[$job] ??= $now - (int) ($seconds * 1e6);
         $row = History::row($job, $state, $began, in_array($state, JobRecord::ENDED, true) ? $now : null);
         if ($state === 'released') {
-            $row['due'] = $error instanceof Release ? (int) ($error->delay * 1e6) : 0;
+            $row['due'] = $error instanceof Release ? (int) (($error->delay ?? max(0, $error->dueAt - microtime(true))) * 1e6) : 0;
         }
         if ($raw !== null) {
-            $prepared = $raw->prepare($job->body, Moment::of($job->dueAt), $job->id, $job->priority, $job->ttr, $job->maxAttempts, headers: $job->headers, group: $job->group);
+            $like = array_intersect_key(get_object_vars($job), get_class_vars(NewJob::class));
+            $prepared = $raw->prepare(['payload' => $job->body, 'delay' => Moment::of($job->dueAt)] + $like);
             $row['payload'] = $job->body;
-            $row['options'] = json_encode(Row::ofJob('', $job->queue, $prepared)->options, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
+            $row['options'] = json_encode(Row::ofJob('', $job->queue, $prepared, $raw->settings())->options, JSON_THROW_ON_ERROR | JSON_PRESERVE_ZERO_FRACTION);
         }
         $row['error'] = self::text($error);
         $length = 240;

@@ -10,6 +10,7 @@ use DelayQueue\Backoff;
 use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
 use DelayQueue\PreparedJob;
+use DelayQueue\QueueSettings;
 use UnexpectedValueException;
 
 /**
@@ -32,7 +33,7 @@ final class Row
     }
 
     /** @param string $id a UUIDv7 */
-    public static function ofJob(string $id, string $queue, PreparedJob $job): self
+    public static function ofJob(string $id, string $queue, PreparedJob $job, QueueSettings $settings): self
     {
         $options = [
             'priority' => $job->priority,
@@ -43,8 +44,8 @@ final class Row
             'headers' => $job->headers,
             'replace' => $job->onDuplicate === OnDuplicate::Replace,
             'extras' => $job->extras === null ? null : base64_encode($job->extras),
-            'sealed' => $job->isSealed,
-            'partitions' => $job->partitions === 1 ? null : $job->partitions,
+            'sealed' => $settings->isSealed,
+            'partitions' => $settings->partitions === 1 ? null : $settings->partitions,
             'moment' => $job->dueAt !== null,
             // For whoever reads the table: a push has it in the extras.
             'group' => $job->group,
@@ -93,7 +94,7 @@ final class Row
     }
 
     /** Why this queue would store it in another way, or elsewhere, than the queue it was made for; null: it would not. */
-    public function misfit(PreparedJob $own): ?string
+    public function misfit(QueueSettings $own): ?string
     {
         $partitions = $this->options['partitions'] ?? 1;
 

@@ -10,7 +10,6 @@ use DelayQueue;
 use DelayQueue\Database\RowEnds;
 use DelayQueue\Exception;
 use DelayQueue\JobInfo;
-use DelayQueue\PreparedJob;
 use DelayQueue\QueueInterface;
 use UnexpectedValueException;
 
@@ -32,7 +31,7 @@ final class Targets
     /** @var array<array-key, QueueInterface> by their names, as the application makes them */
     private array $queues = [];
 
-    /** @var array<array-key, array{QueueInterface, PreparedJob}> by their names, for rows, with a job that shows how they store one */
+    /** @var array<array-key, QueueInterface> by their names, for rows */
     private array $raw = [];
 
     /**
@@ -73,7 +72,8 @@ final class Targets
         bool $isFlush = false,
         bool $tellsOfKept = true,
     ): int {
-        [$queue, $own] = $this->raw($name);
+        $queue = $this->raw($name);
+        $own = $queue->settings();
         $items = [];
         $kept = 0;
         foreach ($rows as $row) {
@@ -153,14 +153,9 @@ final class Targets
         }
     }
 
-    /** @return array{QueueInterface, PreparedJob} the queue as rows go to it, and how it stores a job */
-    public function raw(string $name): array
+    /** The queue as rows go to it. */
+    public function raw(string $name): QueueInterface
     {
-        if (!isset($this->raw[$name])) {
-            $raw = $this->queue($name)->sibling($name, self::OPTIONS + $this->options);
-            $this->raw[$name] = [$raw, $raw->prepare('')];
-        }
-
-        return $this->raw[$name];
+        return $this->raw[$name] ??= $this->queue($name)->sibling($name, self::OPTIONS + $this->options);
     }
 }

@@ -26,7 +26,7 @@ trait StartsInTime
         $reserved = $this->native();
         if ($reserved->attempts > 1 || $this->source->native($this->queue)->now() <= $until) {
             // Started in time: it may come again as late as it likes, also by a release that does not count.
-            $this->settle(fn () => $reserved->update($reserved->body, StartBy::without($reserved->headers)));
+            $this->settle(fn () => $reserved->update(headers: StartBy::without($reserved->headers)));
 
             return false;
         }

@@ -12,7 +12,7 @@ use DelayQueue\JobInfo;
 use DelayQueue\Laravel\Database\QueueOutbox;
 use DelayQueue\Laravel\Events\DuplicateKept;
 use DelayQueue\Laravel\Held;
-use DelayQueue\Laravel\NewJob;
+use DelayQueue\Laravel\OutgoingJob;
 use DelayQueue\OnDuplicate;
 use DelayQueue\State;
 use Throwable;
@@ -32,7 +32,7 @@ trait StoresJobs
         $isRetry = $isRaw && !isset($options['id']) && !isset($options['onDuplicate']);
         // Laravel forgets a failed job once it is pushed: it is neither to be kept out nor to throw a newer one away.
         $options += $isRetry ? ['onDuplicate' => OnDuplicate::Fail] : [];
-        $new = NewJob::of($payload, $delay, $options, $this->settings, $this->native($queue));
+        $new = OutgoingJob::of($payload, $delay, $options, $this->settings, $this->native($queue));
         $outbox = $mayBeRow && !($isRetry && $new->isIdentified) ? $this->outbox() : null;
         if ($outbox?->isInTransaction()) {
             return $this->storeRow($outbox, $new, $queue, $isRaw);
@@ -44,7 +44,7 @@ trait StoresJobs
     }
 
     /** A dispatch: where it fails, nothing stays behind of it. */
-    private function storeNew(NewJob $new, mixed $queue, ?QueueOutbox $outbox): string
+    private function storeNew(OutgoingJob $new, mixed $queue, ?QueueOutbox $outbox): string
     {
         try {
             return $this->storeNow($new, $queue, $outbox);
@@ -59,7 +59,7 @@ trait StoresJobs
     }
 
     /** Pushes to Redis or, while that is away, to the outbox. */
-    private function storeNow(NewJob $new, mixed $queue, ?QueueOutbox $outbox, bool $isRetry = false): string
+    private function storeNow(OutgoingJob $new, mixed $queue, ?QueueOutbox $outbox, bool $isRetry = false): string
     {
         $outbox = $new->takesItsId() || $outbox?->isInTransaction() ? null : $outbox;
         try {
@@ -74,7 +74,7 @@ trait StoresJobs
     }
 
     /** The job that has the id has ended then. */
-    private function storeInPlace(NewJob $new, DelayQueue $native): string
+    private function storeInPlace(OutgoingJob $new, DelayQueue $native): string
     {
         $id = (string) $new->id();
         $push = function () use ($new, $native, $id): string {
@@ -102,7 +102,7 @@ trait StoresJobs
     private function storeMany(array $jobs, mixed $queue, ?DuplicateJobException &$refused): array
     {
         $native = $this->native($queue);
-        $make = fn (array $job): NewJob => NewJob::of($job['payload'], $job['delay'], [], $this->settings, $native);
+        $make = fn (array $job): OutgoingJob => OutgoingJob::of($job['payload'], $job['delay'], [], $this->settings, $native);
         $new = array_map($make, $jobs);
         $outbox = $this->outbox();
         if ($outbox !== null) {
@@ -114,7 +114,7 @@ trait StoresJobs
                 return $this->storeEach($new, $queue, $ids, $refused);
             }
 
-            return $native->pushMany(array_map(static fn (NewJob $job): array => $job->parameters(), $new));
+            return $native->pushMany(array_map(static fn (OutgoingJob $job): array => $job->parameters(), $new));
         } catch (DuplicateJobException $exception) {
             return $this->storeEach($new, $queue, $ids = $exception->stored, $refused);
         } catch (Throwable $exception) {
@@ -124,7 +124,7 @@ trait StoresJobs
     }
 
     /**
-     * @param list<NewJob> $jobs
+     * @param list<OutgoingJob> $jobs
      * @param list<string> $ids of those that are stored
      *
      * @return array<int, string> the ids by position
@@ -148,7 +148,7 @@ trait StoresJobs
     /**
      * Members of a batch that could not be pushed as a whole: Laravel deletes the batch, or does not count them.
      *
-     * @param list<NewJob> $jobs
+     * @param list<OutgoingJob> $jobs
      */
     private function withdraw(array $jobs, DelayQueue $native): void
     {
@@ -174,7 +174,7 @@ trait StoresJobs
      * A retry of a job that lies buried takes its place. A uuid is no promise of the user: two jobs may have one, as
      * with frozen uuids.
      */
-    private function storeDuplicate(NewJob $new, mixed $queue, DuplicateJobException $exception, bool $isRetry): string
+    private function storeDuplicate(OutgoingJob $new, mixed $queue, DuplicateJobException $exception, bool $isRetry): string
     {
         $native = $this->native($queue);
         [$connection, $name] = [(string) $this->connectionName, $this->getQueue($queue)];
@@ -220,7 +220,7 @@ trait StoresJobs
     }
 
     /** The job itself lies buried, not another one that has its id. */
-    private function liesBuried(NewJob $new, ?JobInfo $there): bool
+    private function liesBuried(OutgoingJob $new, ?JobInfo $there): bool
     {
         return $new->uuid !== null
             && $there?->state === State::Buried

@@ -12,7 +12,7 @@ use DelayQueue\Laravel\Database\QueueOutbox;
 use DelayQueue\Laravel\Database\RowQueues;
 use DelayQueue\Laravel\Held;
 use DelayQueue\Laravel\JobEnds;
-use DelayQueue\Laravel\NewJob;
+use DelayQueue\Laravel\OutgoingJob;
 use DelayQueue\Laravel\QueueName;
 use Illuminate\Contracts\Queue\ShouldBeUnique;
 
@@ -70,7 +70,7 @@ trait UsesOutbox
     }
 
     /** @return string its id */
-    private function storeRow(QueueOutbox $outbox, NewJob $new, mixed $queue, bool $isRetry = false): string
+    private function storeRow(QueueOutbox $outbox, OutgoingJob $new, mixed $queue, bool $isRetry = false): string
     {
         if (!$new->takesItsId()) {
             return $outbox->push($this->getQueue($queue), $new->forRow(replaces: $isRetry && $this->mayLieBuried($new, $queue)));
@@ -83,7 +83,7 @@ trait UsesOutbox
     }
 
     /**
-     * @param list<NewJob> $jobs
+     * @param list<OutgoingJob> $jobs
      *
      * @return list<string> their ids in order
      */
@@ -137,7 +137,7 @@ trait UsesOutbox
         }
     }
 
-    private function mayLieBuried(NewJob $new, mixed $queue): bool
+    private function mayLieBuried(OutgoingJob $new, mixed $queue): bool
     {
         try {
             return $this->liesBuried($new, $this->native($queue)->peek((string) $new->id()));

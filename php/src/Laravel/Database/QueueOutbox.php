@@ -65,13 +65,13 @@ final class QueueOutbox
     /**
      * A row of the open transaction.
      *
-     * @param array<string, mixed> $job the parameters of Outbox::push() but for the queue
+     * @param array<string, mixed> $job as Outbox::push() takes it
      *
      * @return string its id
      */
     public function push(string $queue, array $job): string
     {
-        $id = $this->stored(fn (): string => $this->rows()->push(QueueName::encode($queue), ...$job));
+        $id = $this->stored(fn (): string => $this->rows()->push(QueueName::encode($queue), $job));
         $this->flush();
 
         return $id;
@@ -103,7 +103,7 @@ final class QueueOutbox
      */
     public function pushNow(string $queue, array $job): string
     {
-        return $this->stored(fn (): string => $this->rows()->pushNow(QueueName::encode($queue), ...$job));
+        return $this->stored(fn (): string => $this->rows()->pushNow(QueueName::encode($queue), $job));
     }
 
     /** At the commit. @return int how many rows were deleted, of jobs that have not been in Redis */

@@ -77,20 +77,20 @@ final class Failure
 
     public function storeIn(NativeJob $job): void
     {
-        $others = self::others($job);
+        $others = array_diff_key($job->headers, [self::HEADER => true]);
         $used = strlen(implode('', array_keys($others)) . implode('', $others)) + strlen(self::HEADER);
         $over = max(0, $used + strlen($this->encoded()) - self::ROOM);
         // Each byte less makes the header shorter by one byte at least.
         $header = $over === 0 ? $this->encoded() : $this->cutBy($over)->encoded();
         if ($used + strlen($header) <= self::ROOM) {
-            $job->update($job->body, [self::HEADER => $header] + $others);
+            $job->update(headers: [self::HEADER => $header]);
         }
     }
 
     /** A job that is kicked later runs again. */
     public static function removeFrom(NativeJob $job): void
     {
-        $job->update($job->body, self::others($job));
+        $job->update(headers: [self::HEADER => null]);
     }
 
     /** As PHP prints it, but for the arguments of calls, which may be secret. */
@@ -117,11 +117,5 @@ final class Failure
         $why = mb_strcut($this->why, 0, max(0, strlen($this->why) - $bytes), 'UTF-8');
 
         return new self($why, $this->attempts, $this->isTold);
-    }
-
-    /** @return array<array-key, string> */
-    private static function others(NativeJob $job): array
-    {
-        return array_diff_key($job->headers, [self::HEADER => true]);
     }
 }

@@ -6,7 +6,7 @@ namespace DelayQueue\Laravel\Import;
 
 use DateTimeImmutable;
 use DelayQueue\DuplicateJobException;
-use DelayQueue\Laravel\NewJob;
+use DelayQueue\Laravel\OutgoingJob;
 use DelayQueue\Laravel\Queue;
 use DelayQueue\OnDuplicate;
 use Illuminate\Queue\Jobs\RedisJob;
@@ -97,7 +97,7 @@ final class RedisJobs
     private function push(Queue $target, string $queue, string $body, ?DateTimeImmutable $dueAt): void
     {
         $native = $target->native($queue);
-        $new = NewJob::of($body, $dueAt, [], $target->settings, $native)->parameters();
+        $new = OutgoingJob::of($body, $dueAt, [], $target->settings, $native)->parameters();
         $redisId = self::redisId($body);
         try {
             $native->push(...['id' => $new['id'] ?? $redisId] + $new);

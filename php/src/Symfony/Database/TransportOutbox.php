@@ -55,7 +55,7 @@ final class TransportOutbox
      * In a transaction a row of it; outside of one a push, which becomes a row where Redis cannot be reached. When a row reaches Redis nobody hears of a
      * duplicate, so Fail is Keep.
      *
-     * @param array<string, mixed> $job the arguments of push() by their names
+     * @param array<string, mixed> $job as Outbox::push() takes it
      *
      * @return non-empty-string the id
      *
@@ -63,11 +63,9 @@ final class TransportOutbox
      */
     public function push(array $job): string
     {
-        $job['queue'] = $this->queues->settings->queue;
         if ($job['delay'] < 0) {
             $job['delay'] = Moment::of(microtime(true) + $job['delay']); // In the past, by whatever clock: Redis may be away.
         }
-        $job['onDuplicate'] = $job['onDuplicate'] === OnDuplicate::Fail ? OnDuplicate::Keep : $job['onDuplicate'];
 
         return $this->asked(
             fn (Outbox $outbox): string => $this->isInTransaction()
@@ -79,7 +77,7 @@ final class TransportOutbox
     /** @param array<string, mixed> $job */
     private function pushRow(Outbox $outbox, array $job): string
     {
-        $id = $outbox->push(...$job);
+        $id = $outbox->push($this->queues->settings->queue, $job);
         array_push($this->pushed, ...$this->locksOf([$job['payload']]));
 
         return $id;
@@ -88,11 +86,12 @@ final class TransportOutbox
     /** @param array<string, mixed> $job */
     private function pushNow(Outbox $outbox, array $job): string
     {
-        if ($job['onDuplicate'] !== OnDuplicate::Keep) {
-            return $outbox->pushNow(...$job);
+        $queue = $this->queues->settings->queue;
+        if (($job['onDuplicate'] ?? null) === OnDuplicate::Replace) {
+            return $outbox->pushNow($queue, $job);
         }
         try {
-            return $outbox->pushNow(...['onDuplicate' => OnDuplicate::Fail] + $job); // which tells
+            return $outbox->pushNow($queue, ['onDuplicate' => OnDuplicate::Fail] + $job); // which tells
         } catch (DuplicateJobException) {
             $this->ends->ended($job['payload']);
 

@@ -6,6 +6,7 @@ namespace DelayQueue\Symfony\Transport;
 
 use DelayQueue;
 use DelayQueue\Internal\Nearest;
+use DelayQueue\InvalidArgument;
 use Symfony\Component\Messenger\Exception\InvalidArgumentException;
 use ValueError;
 
@@ -54,7 +55,8 @@ final class Options
             return self::settings($own, $all, $name);
         } catch (InvalidArgumentException | ValueError | \TypeError $error) {
             $which = $name === null ? 'a delayqueue transport' : "the transport \"$name\"";
-            $why = self::withOwn($error->getMessage(), $inDsn);
+            $isOfDsn = $error instanceof InvalidArgument && $error->parameter === 'dsn';
+            $why = $error->getMessage() . ($isOfDsn ? self::meant($dsn, $inDsn) : '');
             throw new InvalidArgumentException("Cannot make $which: $why", 0, $error);
         }
     }
@@ -64,20 +66,17 @@ final class Options
      *
      * @param list<string> $inDsn
      */
-    private static function withOwn(string $message, array $inDsn): string
+    private static function meant(#[\SensitiveParameter] string $dsn, array $inDsn): string
     {
-        return (string) preg_replace_callback(
-            "/(?<=its option ')(\\w+)' is unknown; (.*)$/D",
-            static function (array $found) use ($inDsn): string {
-                $near = Nearest::of($found[1], $inDsn);
-                $cure = $near === []
-                    ? "$found[2], and of the transport " . implode(', ', $inDsn)
-                    : 'did you mean ' . implode(' or ', $near) . '?';
+        parse_str(explode('?', $dsn, 2)[1] ?? '', $given);
+        $others = array_map(strval(...), array_keys(array_diff_key($given, array_flip($inDsn))));
+        $near = array_merge(...array_map(static fn (string $option): array => Nearest::of($option, $inDsn), $others));
 
-                return "$found[1]' is unknown; $cure";
-            },
-            $message,
-        );
+        return match (true) {
+            $others === [] => '',
+            $near !== [] => '; did you mean ' . implode(' or ', $near) . ' of the transport?',
+            default => '; and of the transport ' . implode(', ', $inDsn),
+        };
     }
 
     /** @param array<string, mixed> $all */

@@ -193,7 +193,7 @@ final class Receiver
         } finally {
             try {
                 $headers = StartBy::without($stamp->job->headers);
-                $body === null && $headers === null || $stamp->job->update($body ?? $stamp->job->body, $headers);
+                $body === null && $headers === null || $stamp->job->update($body, $headers);
                 $stamp->job->release(Moment::of($stamp->job->dueAt), countAttempt: false);
             } catch (LeaseLostException) {
                 $this->lost($stamp->id, $stamp->job);

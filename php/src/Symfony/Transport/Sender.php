@@ -123,7 +123,7 @@ final class Sender
         $origin = json_encode([$held->owner->settings->queue, $held->id, $held->createdAt], JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
         $headers = [self::ORIGIN => $origin];
         try {
-            return $this->push($envelope, $body, new DelayQueueStamp($held->id), $headers);
+            return $this->push($envelope, $body, new DelayQueueStamp(id: $held->id), $headers);
         } catch (DuplicateJobException) {
             $same = ($this->queues->own()->peek($held->id)?->headers[self::ORIGIN] ?? null) === $origin;
 
@@ -134,7 +134,7 @@ final class Sender
     /** By way of the outbox. A row cannot reserve an id, but outside of a transaction Redis can. */
     private function pushNew(Envelope $envelope, string $body, ?DelayQueueStamp $wish): string
     {
-        $usesOutbox = $this->outbox !== null && ($wish?->unique === null || $this->outbox->isInTransaction());
+        $usesOutbox = $this->outbox !== null && (!isset($wish?->options['unique']) || $this->outbox->isInTransaction());
 
         return $usesOutbox
             ? $this->outbox->push($this->job($envelope, $body, $wish))
@@ -144,15 +144,17 @@ final class Sender
     /** A message that is kept out ends here, and so does one that gives way to it. */
     private function pushOrEnd(Envelope $envelope, string $body, ?DelayQueueStamp $wish): string
     {
-        $replaces = $wish?->id !== null && $wish->onDuplicate === OnDuplicate::Replace && $this->ends->isUsed();
-        $old = $replaces ? $this->queues->own()->peek($wish->id) : null;
-        if ($wish?->onDuplicate === OnDuplicate::Keep) {
-            $id = $this->queues->own()->tryPush(...$this->atItsTime($this->job($envelope, $body, $wish)));
+        $named = $wish?->options['id'] ?? null;
+        $onDuplicate = $wish?->options['onDuplicate'] ?? OnDuplicate::Fail;
+        $replaces = $named !== null && $onDuplicate === OnDuplicate::Replace && $this->ends->isUsed();
+        $old = $replaces ? $this->queues->own()->peek($named) : null;
+        if ($onDuplicate === OnDuplicate::Keep) {
+            $id = $this->queues->own()->tryPush($this->atItsTime($this->job($envelope, $body, $wish)));
             if ($id === null) {
                 $this->ends->ended($envelope);
             }
 
-            return $id ?? (string) $wish->id;
+            return $id ?? (string) $named;
         }
         $id = $this->push($envelope, $body, $wish);
         if ($old !== null) {
@@ -181,32 +183,23 @@ final class Sender
     /**
      * @param array<string, string> $headers
      *
-     * @return array<string, mixed> the arguments of push() by their names
+     * @return array<string, mixed> as tryPush() takes it
      */
     private function job(Envelope $envelope, string $body, ?DelayQueueStamp $wish, array $headers = []): array
     {
-        $onExpiry = $wish?->onExpiry ?? OnExpiry::Bury;
-        $expires = $wish?->expires;
-        if ($expires !== null && $this->ends->lockOf($envelope) !== null) {
+        $options = $wish?->options ?? [];
+        if (isset($options['expires']) && $this->ends->lockOf($envelope) !== null) {
             $method = DelayQueueStamp::class . '::__construct';
-            $headers += StartBy::header($expires, $onExpiry, $method, 'Argument #7 ($expires)');
-            $expires = null;
+            $headers += StartBy::header($options['expires'], $options['onExpiry'] ?? OnExpiry::Bury, $method, 'Argument ($expires)');
+            unset($options['expires'], $options['onExpiry']);
         }
 
         return [
             'payload' => $body,
             'delay' => self::delay($envelope),
-            'id' => $wish?->id,
-            'priority' => $wish?->priority,
-            'ttr' => $wish?->ttr,
-            'onDuplicate' => $wish?->onDuplicate ?? OnDuplicate::Fail,
-            'headers' => $headers,
-            'unique' => $wish?->unique,
-            'maxWait' => $wish?->maxWait,
-            'expires' => $expires,
-            'onExpiry' => $onExpiry,
-            'group' => self::group($envelope),
-        ];
+            'headers' => $headers + ($options['headers'] ?? []),
+            'group' => self::group($envelope) ?? $options['group'] ?? null,
+        ] + $options;
     }
 
     private static function group(Envelope $envelope): ?string

@@ -5,9 +5,12 @@ declare(strict_types=1);
 namespace DelayQueue\Symfony\Worker;
 
 use DelayQueue;
+use DelayQueue\Enlisted;
 use DelayQueue\Job;
 use DelayQueue\Symfony\Transport\Queues;
 use DelayQueue\Symfony\Transport\Receiver;
+use DelayQueue\WorkerOrder;
+use Error;
 
 /**
  * One wait for all transports of a worker. The worker asks each transport in turn, round after round; here the first one that is asked in
@@ -28,6 +31,9 @@ final class SharedWait
 
     /** The object whose wait a signal must end. */
     private ?DelayQueue $waiting = null;
+
+    /** @var list<Enlisted> the worker in the lists of the Redises that it waits on */
+    private array $enlisted = [];
 
     /** Until the wait that ends because of it. */
     private bool $stopped = false;
@@ -90,9 +96,35 @@ final class SharedWait
         $this->waiting?->stop();
     }
 
+    /** Puts the worker on the lists of workers(). */
+    public function enlist(): void
+    {
+        try {
+            foreach ($this->groups() as [$queue]) {
+                $this->enlisted[] = $queue->enlist('messenger');
+            }
+        } catch (Error) {
+            // In a request of a server: such a worker is on no list.
+        }
+    }
+
+    /** Whether an operator has told it to stop, or to make place for a new process. Where it is paused, a wait brings nothing. */
+    public function isToEnd(): bool
+    {
+        foreach ($this->enlisted as $enlisted) {
+            if (in_array($enlisted->order(), [WorkerOrder::Stop, WorkerOrder::Restart], true)) {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     /** The worker ends: what no transport was asked for any more goes back. */
     public function end(): void
     {
+        array_map(static fn (Enlisted $enlisted) => $enlisted->close(), $this->enlisted);
+        $this->enlisted = [];
         foreach ($this->receivers as $receiver) {
             $receiver->waitWith(null);
         }
@@ -134,7 +166,7 @@ final class SharedWait
                     return;
                 }
             }
-        } while (!$this->stopped && microtime(true) < $end);
+        } while (!$this->stopped && !$this->isToEnd() && microtime(true) < $end);
     }
 
     /** @return list<array{DelayQueue, array<string, Receiver>}> for each Redis what to wait with, and the receivers by their queues */

@@ -14,7 +14,8 @@ use Symfony\Component\Messenger\Event\WorkerStartedEvent;
 use Symfony\Component\Messenger\Event\WorkerStoppedEvent;
 
 /**
- * Lets an idle worker wait for its next message instead of sleeping: on all of its delayqueue transports at once, and to the millisecond.
+ * Lets an idle worker wait for its next message instead of sleeping: on all of its delayqueue transports at once, and to the millisecond. It is on
+ * the list of workers(), and obeys the orders of operators.
  *
  * Receivers of another kind are asked as often as ever. In such a worker a message that comes within the first second after
  * another one can be up to --sleep late.
@@ -96,10 +97,14 @@ final class WaitWhileIdle implements EventSubscriberInterface
             $receiver->waitWith($this->wait);
         }
         $this->signals = Signals::endWait($this->wait);
+        $this->wait->enlist();
     }
 
     public function onRunning(WorkerRunningEvent $event): void
     {
+        if ($this->wait?->isToEnd()) {
+            $event->getWorker()->stop();
+        }
         if ($this->wait !== null && !$this->alone) {
             $this->wait->waits = $event->isWorkerIdle();
         }

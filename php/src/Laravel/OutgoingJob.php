@@ -9,17 +9,21 @@ use DateTimeInterface;
 use DelayQueue;
 use DelayQueue\Internal\ExactJson;
 use DelayQueue\Internal\StartBy;
+use DelayQueue\NewJob;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
 
 /** A payload of Laravel on its way into the queue. */
-final class NewJob
+final class OutgoingJob
 {
     /** Wishes that are not stored with the job: a retry of it does not ask whether its own id is taken, and has all the time. */
     private const OF_A_DISPATCH = ['unique' => 1, 'maxWait' => 1, 'expires' => 1, 'onExpiry' => 1];
 
+    /** Properties of a DelayQueue\NewJob for which Laravel has words of its own. */
+    private const OF_LARAVEL = ['payload' => 1, 'delay' => 1, 'maxAttempts' => 1, 'backoff' => 1, 'timeout' => 1, 'retryUntil' => 1];
+
     private function __construct(
-        /** As the parameters of DelayQueue::push(), but for the delay. */
+        /** By the names that DelayQueue\NewJob has, but for the delay. */
         private readonly array $parameters,
         private readonly DateTimeInterface|DateInterval|int|float|string|null $delay,
         private readonly DelayQueue $queue,
@@ -50,17 +54,14 @@ final class NewJob
         $uuid = is_string($decoded['uuid'] ?? null) && $decoded['uuid'] !== '' ? $decoded['uuid'] : null;
         $onDuplicate = $options['onDuplicate'] ?? OnDuplicate::Fail;
         $timeout = max(0, (int) ($decoded['timeout'] ?? 0));
+        $wanted = array_diff_key(array_intersect_key($options, get_class_vars(NewJob::class)), self::OF_LARAVEL);
         $parameters = [
             'payload' => $payload,
             'id' => $options['id'] ?? $uuid,
-            'priority' => $options['priority'] ?? null,
             'ttr' => $options['ttr'] ?? self::lease($timeout, $settings),
             'timeout' => $timeout,
-            'unique' => $options['unique'] ?? null,
-            'maxWait' => $options['maxWait'] ?? null,
-            'headers' => isset($options['expires']) ? self::expiry($options) : [],
-            'group' => $options['group'] ?? null,
-        ];
+            'headers' => (isset($options['expires']) ? self::expiry($options) : []) + ($options['headers'] ?? []),
+        ] + array_diff_key($wanted, ['onDuplicate' => 1, 'expires' => 1, 'onExpiry' => 1]);
 
         return new self(
             $parameters,
@@ -111,7 +112,7 @@ final class NewJob
     /** Its id stays taken for some time, whatever becomes of it. */
     public function takesItsId(): bool
     {
-        return $this->parameters['unique'] !== null;
+        return isset($this->parameters['unique']);
     }
 
     /** Null: the extension makes one. */
