@@ -51,9 +51,8 @@ pub fn throw_invalid(what: &str, Invalid { parameter, item, key, reason }: Inval
 }
 
 /// An `InvalidArgument` that belongs to no single argument.
-pub fn throw_value_error(message: &str) -> Unwind {
-    throw(classes::INVALID_ARGUMENT.entry(), message, 0);
-    Unwind::Thrown
+pub fn throw_invalid_call(reason: &str) -> Unwind {
+    throw_invalid(&format!("{}():", active_function()), Invalid { parameter: "", item: None, key: None, reason })
 }
 
 /// Reads a property; one that a constructor has not set is null.
@@ -157,7 +156,7 @@ pub fn throw_storing(error: Error, stored: &[JobId]) -> Unwind {
             throw(classes::SEAL_EXCEPTION.entry(), &message, 0);
         }
         Error::PayloadTooLarge { .. } => return throw_payload(&message, 0),
-        Error::Invalid(_) => return throw_value_error(&format!("{}(): {message}", active_function())),
+        Error::Invalid(_) => return throw_invalid_call(&message),
     }
     Unwind::Thrown
 }

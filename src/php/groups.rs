@@ -3,9 +3,9 @@
 use super::call::Call;
 use super::classes::properties;
 use super::delay_queue::DelayQueue;
-use super::exceptions::throw_value_error;
+use super::exceptions::throw_invalid_call;
 use super::object::{Plain, make};
-use super::origin::{Origin, active_function};
+use super::origin::Origin;
 use super::unwind::Outcome;
 use super::{args, convert, group_limits, job_info, times};
 use crate::core::error::Error;
@@ -50,7 +50,7 @@ pub fn limit_queue(this: &DelayQueue, call: &Call) -> Outcome<Zval> {
     if limits.is_some() && this.queue.count_of_parts() > 1 {
         let why = "a queue of several partitions cannot be limited as a whole: each is served by itself, and does not \
                    know how many jobs of the others run";
-        return Err(throw_value_error(&format!("{}(): {why}", active_function())));
+        return Err(throw_invalid_call(why));
     }
     this.queue.first().limit_queue(limits.as_ref())?;
     Ok(convert::null())

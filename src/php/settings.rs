@@ -1,8 +1,8 @@
 //! Settings that no argument gives: the ini setting (`delayqueue.dsn`, `delayqueue.prefix`), else the environment, else the default. And
 //! `delayqueue.testing`.
 
-use super::exceptions::throw_value_error;
-use super::origin::{Origin, active_function};
+use super::exceptions::throw_invalid_call;
+use super::origin::Origin;
 use super::sys;
 use super::unwind::Outcome;
 use crate::core::dsn::Dsn;
@@ -55,7 +55,7 @@ fn find<T>(
         || environment(variable).map(|bytes| (bytes, format!("environment variable {}", variable.to_string_lossy())));
     let (value, source) = of_ini.or_else(of_environment).unwrap_or_else(|| (default.into(), String::from("default")));
     read(&value).map_err(|error| match error {
-        Error::Invalid(must) => throw_value_error(&format!("{}(): The {source} {must}", active_function())),
+        Error::Invalid(must) => throw_invalid_call(&format!("The {source} {must}")),
         other => other.into(),
     })
 }

@@ -170,7 +170,7 @@ pub(super) fn read(id: &str, value: &[u8], ttl_ms: i64, now_us: i64) -> Option<W
         host: text(&entry, "host", 64)?,
         pid: entry.get("pid").and_then(Json::as_i64)?,
         version: text(&entry, "version", 32)?,
-        kind: text(&entry, "kind", 32)?,
+        kind: text(&entry, "kind", 32).unwrap_or_else(|| "worker".into()),
         activity: Activity::ALL.into_iter().find(|activity| Some(activity.word()) == state)?,
         queues: queues.iter().filter_map(|name| check_queue_name(name.as_str()?.as_bytes()).ok()).collect(),
         job,
