@@ -107,9 +107,8 @@ namespace DelayQueue {
     }
 
     /**
-     * A queue as code that pushes and handles jobs needs it: type against it, decorate it, replace it in tests. DelayQueue is one on Redis,
-     * DelayQueue\InMemory\InMemoryQueue of the PHP package one in the process. It has every method of DelayQueue but the few that are about
-     * Redis itself, with the same parameters; the methods are described there. Versions to come may add methods.
+     * A queue as code that pushes and handles jobs needs it: type against it, decorate it, mock it in tests. It has every method of DelayQueue
+     * but the few that are about Redis itself, with the same parameters; the methods are described there. Versions to come may add methods.
      *
      * @phpstan-import-type Duration from \DelayQueue
      * @phpstan-import-type Headers from \DelayQueue
@@ -1332,6 +1331,13 @@ namespace DelayQueue {
         /** Back to the present. */
         public static function travelBack(): void {}
 
+        /**
+         * Deletes all that memory://$name holds, for setUp() of tests. Queue objects that are there go on with the empty store.
+         *
+         * @throws \Error in a child of the process that has the store
+         */
+        public static function forgetMemory(string $name = ''): void {}
+
         /** How many seconds this process' view is ahead of the present, negative after a travel to the past; 0.0 outside of tests, without an \Error. */
         public static function offset(): float {}
 
@@ -1381,15 +1387,6 @@ namespace DelayQueue {
         public static function calls(Job $job): array {}
 
         /**
-         * The job that reserve() gives for one that looks so, with one attempt more. For queues that are not on Redis.
-         *
-         * @param \DelayQueue $queue says how update() stores payloads; it is not asked
-         * @param positive-int $token
-         * @param callable(JobCall): void $listener as in job()
-         */
-        public static function jobOf(JobInfo $info, \DelayQueue $queue, int $token, callable $listener): Job {}
-
-        /**
          * A look at a job that is nowhere.
          *
          * @param array<string, mixed> $properties of JobInfo, by their names
@@ -1398,18 +1395,6 @@ namespace DelayQueue {
          * @throws \TypeError|\ValueError
          */
         public static function jobInfo(array $properties = [], ?JobInfo $like = null): JobInfo {}
-
-        /**
-         * The job that push() would store, without storing it.
-         *
-         * @param \DelayQueue $queue its options count; it is not asked
-         * @param JobOnce|NewJob $job
-         * @param bool $once the job that pushOnce() would store
-         *
-         * @throws \TypeError|\ValueError as pushMany() does for item 0, or pushOnce()
-         * @throws PayloadException
-         */
-        public static function newJob(\DelayQueue $queue, array $job, bool $once = false): JobInfo {}
 
         /**
          * An answer of pushOnce().
@@ -1593,6 +1578,8 @@ namespace {
          *     redis+sentinel://[user:pass@]host:26379,host,…/service/db[?sentinel_user=&sentinel_password=],
          *     redis+cluster://[user:pass@]host:6379,host,…; with TLS rediss://, rediss+sentinel:// and rediss+cluster://, each with
          *     ?ca=&cert=&key= of PEM files; valkey instead of redis means the same;
+         *     memory://[name][?maxmemory=64mb] for tests (ini delayqueue.testing=1): a store in this process, of 256 MiB at most, with the
+         *     rules of Redis. Its jobs end with the process; a wait that can bring nothing ends at once, and is at most a second long;
          *     null: ini delayqueue.dsn, else the environment's DELAYQUEUE_DSN (getenv(), else $_ENV, else $_SERVER), else
          *     redis://127.0.0.1:6379/0
          * @param Options $options prefix: if left out, ini delayqueue.prefix, else the environment's DELAYQUEUE_PREFIX, else 'dq'; ttr 60 (0.1 s .. 30 days), maxAttempts 10 (0: no

@@ -8,17 +8,15 @@ use DateTimeImmutable;
 use DelayQueue\Dump\Dump;
 use DelayQueue\Dump\LineException;
 use DelayQueue\Dump\Load;
-use DelayQueue\InMemory\InMemoryQueue;
 use DelayQueue\JobInfo;
 use DelayQueue\State;
-use DelayQueue\Testing\InteractsWithDelayQueue;
 use PHPUnit\Framework\TestCase;
 use ValueError;
 
 /** Dump and Load as programs use them; what they restore is tested with the command line (tests/phpunit/CliDumpTest.php). */
 final class DumpTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     public function testAQueueThatWasLoadedHasTheJobsOfTheDump(): void
     {
@@ -66,7 +64,7 @@ final class DumpTest extends TestCase
 
     public function testAJobThatStaysIsThereOnceWhateverComesAndGoes(): void
     {
-        foreach ([$this->delayQueue('orders'), $this->delayQueue('spread', ['partitions' => 3]), new InMemoryQueue('orders')] as $queue) {
+        foreach ([$this->delayQueue('orders'), $this->delayQueue('spread', ['partitions' => 3])] as $queue) {
             $moment = new DateTimeImmutable('+1 hour');
             $queue->pushMany(array_map(static fn (int $n): array => ['payload' => 1, 'id' => "job-$n", 'delay' => $moment], range(100, 999)));
             $seen = [];
@@ -160,9 +158,9 @@ final class DumpTest extends TestCase
         new Load('nonsense');
     }
 
-    public function testAQueueInMemoryIsDumpedByStates(): void
+    public function testAQueueIsDumpedByStates(): void
     {
-        $queue = new InMemoryQueue('orders');
+        $queue = $this->delayQueue('orders');
         $queue->push(1, id: 'delayed', delay: 60);
         $queue->push(2, id: 'ready');
         $ids = static fn (State ...$states): array => array_column([...Dump::jobs($queue, ...$states)], 'id');

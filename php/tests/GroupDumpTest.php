@@ -8,14 +8,12 @@ use DelayQueue\Dump\Dump;
 use DelayQueue\Dump\LineException;
 use DelayQueue\Dump\Load;
 use DelayQueue\GroupLimits;
-use DelayQueue\InMemory\InMemoryQueue;
-use DelayQueue\Testing\InteractsWithDelayQueue;
 use PHPUnit\Framework\TestCase;
 
 /** Groups and their limits in a dump. */
 final class GroupDumpTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     public function testTheGroupOfAJobIsAFieldOfItsLineAndComesBack(): void
     {
@@ -68,23 +66,6 @@ final class GroupDumpTest extends TestCase
         $other->limitQueue();
         $this->assertSame([true, false, false, false, false], iterator_to_array((new Load())->lines($lines, 'other')), 'that of the queue is gone');
         $this->assertSame(9, $other->limits()['groups']['x']->weight, 'limits that are there stay');
-    }
-
-    public function testGroupsAndLimitsOfAQueueInMemoryAreDumpedLikeThoseOfRedis(): void
-    {
-        $dumps = [];
-        foreach ([$inMemory = new InMemoryQueue('orders'), $this->delayQueue('orders')] as $queue) {
-            $queue->push(1, 60, 'a', group: 'x', expires: '1h');
-            $queue->push(2, 60, 'b', group: 'x');
-            $queue->limitGroups('x', new GroupLimits(2, '100/1m', 1, 3));
-            $queue->limitQueue(concurrency: 20);
-            $moments = '/"(dueAt|createdAt|firstDueAt|dump|extrasBase64)":("\w+=*"|[\d.]+)/';
-            $dumps[] = preg_replace($moments, '', [...Dump::lines($queue, limits: true)]);
-        }
-        $this->assertSame($dumps[1], $dumps[0]);
-        iterator_to_array((new Load())->lines(Dump::lines($inMemory, limits: true), 'other'), false);
-        $this->assertEquals($inMemory->limits(), $this->delayQueue('other')->limits());
-        $this->assertSame(['x', 2], [...$this->delayQueue('other')->groups(), $this->delayQueue('other')->groupStats('x')->waiting]);
     }
 
     public function testAWrongLineOfLimitsEndsTheLoad(): void

@@ -9,7 +9,6 @@ use DelayQueue;
 use DelayQueue\Backoff;
 use DelayQueue\Bury;
 use DelayQueue\Event;
-use DelayQueue\InMemory\InMemoryQueue;
 use DelayQueue\Job;
 use DelayQueue\JobInfo;
 use DelayQueue\Release;
@@ -19,6 +18,8 @@ use PHPUnit\Framework\AssertionFailedError;
 use PHPUnit\Framework\TestCase;
 use RuntimeException;
 
+/** @group redis */
+#[\PHPUnit\Framework\Attributes\Group('redis')]
 final class InteractsWithDelayQueueTest extends TestCase
 {
     use InteractsWithDelayQueue;
@@ -201,22 +202,21 @@ final class InteractsWithDelayQueueTest extends TestCase
     #[\PHPUnit\Framework\Attributes\DataProvider('mistakes')]
     public function testAMistakeInAHandlerReachesTheTestAndItsJobHasFailed(callable $handler, string $class, string $error): void
     {
-        foreach ([$this->delayQueue(), new InMemoryQueue('default')] as $queue) {
-            $queue->push('a', id: 'a', backoff: Backoff::fixed('5m'));
-            $queue->push('next', id: 'next');
-            $thrown = null;
-            try {
-                $this->runDueJobs($handler, $queue);
-            } catch (\Throwable $thrown) {
-                // As a test that expects it.
-            }
-            $this->assertInstanceOf($class, $thrown);
-            $this->assertDelayed('a', $queue);
-            $this->assertMatchesRegularExpression("/$error/", (string) $queue->peek('a')?->lastError);
-            $this->assertSame(State::Ready, $queue->peek('next')?->state, 'nothing more runs');
-            $this->assertSame(1, $queue->drain($handler), 'to drain() it is one failed job of many');
-            $this->assertSame(0, $this->runDueJobs($handler, $queue), 'and nothing stays stopped');
+        $queue = $this->delayQueue();
+        $queue->push('a', id: 'a', backoff: Backoff::fixed('5m'));
+        $queue->push('next', id: 'next');
+        $thrown = null;
+        try {
+            $this->runDueJobs($handler, $queue);
+        } catch (\Throwable $thrown) {
+            // As a test that expects it.
         }
+        $this->assertInstanceOf($class, $thrown);
+        $this->assertDelayed('a', $queue);
+        $this->assertMatchesRegularExpression("/$error/", (string) $queue->peek('a')?->lastError);
+        $this->assertSame(State::Ready, $queue->peek('next')?->state, 'nothing more runs');
+        $this->assertSame(1, $queue->drain($handler), 'to drain() it is one failed job of many');
+        $this->assertSame(0, $this->runDueJobs($handler, $queue), 'and nothing stays stopped');
     }
 
     public function testAHandlerThatNeverEndsFailsTheTest(): void

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests;
 
-use DelayQueue\InMemory\InMemoryQueue;
 use DelayQueue\JobInfo;
 use DelayQueue\Testing\InteractsWithMemoryQueue;
 use DelayQueue\Testing\JobAssertions;
@@ -17,7 +16,7 @@ final class JobAssertionsTest extends TestCase
 
     public function testTheyWorkOnAnyQueueAsPlainCalls(): void
     {
-        $queue = new InMemoryQueue('own');
+        $queue = $this->delayQueue('own');
         $queue->push('x', delay: 900, id: 'a');
         $queue->push('y', id: 'b', maxAttempts: 1);
         JobAssertions::delayed($queue, 'a', 900);
@@ -80,7 +79,7 @@ final class JobAssertionsTest extends TestCase
 
     public function testTheDelaysOfSeveralJobsAreTold(): void
     {
-        $queue = new InMemoryQueue();
+        $queue = $this->delayQueue();
         $queue->push('x', delay: 1.5);
         $queue->push('x', delay: 60);
 

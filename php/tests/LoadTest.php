@@ -13,13 +13,12 @@ use DelayQueue\JobInfo;
 use DelayQueue\OnDuplicate;
 use DelayQueue\OnExpiry;
 use DelayQueue\State;
-use DelayQueue\Testing\InteractsWithDelayQueue;
 use PHPUnit\Framework\TestCase;
 
 /** A load restores all of a job, and does so once. */
 final class LoadTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     public function testAJobOfEveryStateComesBackWithItsPast(): void
     {

@@ -10,6 +10,8 @@ use DelayQueue\Testing\RedisServer;
 use PHPUnit\Framework\TestCase;
 use RuntimeException;
 
+/** @group redis */
+#[\PHPUnit\Framework\Attributes\Group('redis')]
 final class RedisServerTest extends TestCase
 {
     public function testItServesUntilStopped(): void

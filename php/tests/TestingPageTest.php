@@ -8,7 +8,7 @@ use DelayQueue\Testing\Settings;
 use PHPUnit\Framework\Attributes\DataProvider;
 use PHPUnit\Framework\TestCase;
 
-/** The samples of docs/testing.md run as they stand, where there is no Redis. */
+/** The samples of docs/testing.md that are no tests themselves run as they stand, where there is no Redis. */
 final class TestingPageTest extends TestCase
 {
     private Settings $settings;
@@ -49,19 +49,6 @@ final class TestingPageTest extends TestCase
         } finally {
             $printed = ob_get_clean();
         }
-        if (preg_match('/class (\w+) extends TestCase.*function (test\w+)/s', $sample, $named)) {
-            $this->follow(new $named[1]($named[2]), $named[2]);
-        }
-
         $this->assertSame('', $printed);
-    }
-
-    private function follow(TestCase $test, string $method): void
-    {
-        (function () use ($method): void {
-            $this->setUpMemoryQueue();
-            $this->$method();
-            $this->tearDownMemoryQueue();
-        })->call($test);
     }
 }

@@ -11,8 +11,18 @@ use std::sync::Arc;
 /// Where to connect to.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Target {
-    Tcp { host: String, port: u16 },
-    Unix { path: String },
+    Tcp {
+        host: String,
+        port: u16,
+    },
+    Unix {
+        path: String,
+    },
+    /// A store of this process, by its name, and how much memory it may take; 0: any.
+    Memory {
+        name: String,
+        most_bytes: Option<usize>,
+    },
 }
 
 impl fmt::Display for Target {
@@ -21,6 +31,7 @@ impl fmt::Display for Target {
             Self::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
             Self::Tcp { host, port } => write!(f, "{host}:{port}"),
             Self::Unix { path } => f.write_str(path),
+            Self::Memory { name, .. } => write!(f, "memory://{name}"),
         }
     }
 }
@@ -61,7 +72,8 @@ pub enum Topology {
 }
 
 /// A parsed DSN, with or without TLS (`rediss`), each also with `valkey`:
-/// `redis://[user:pass@]host:port/db`, `redis+unix:///path[?db=]`, `redis+sentinel://host:port,…/service/db`, `redis+cluster://host:port,…`.
+/// `redis://[user:pass@]host:port/db`, `redis+unix:///path[?db=]`, `redis+sentinel://host:port,…/service/db`, `redis+cluster://host:port,…`; for tests
+/// `memory://[name][?maxmemory=64mb]`.
 /// Neither `Debug` nor `Display` shows a password.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Dsn {
@@ -95,6 +107,18 @@ impl Dsn {
     /// [`Error::Invalid`] naming the fault, never the password: "must …", to follow an argument name.
     pub fn parse(text: &str) -> Result<Self> {
         parse::parse(text)
+    }
+
+    /// The name of the store in this process, if it is one.
+    #[must_use]
+    pub fn in_memory(&self) -> Option<&str> {
+        match &self.topology {
+            Topology::Server(server) => match &server.target {
+                Target::Memory { name, .. } => Some(name),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// A server of this topology.
@@ -142,6 +166,7 @@ impl Server {
         let (login, database) = (self.login.redacted(), self.login.database);
         match &self.target {
             Target::Unix { path } => format!("redis+unix://{login}{path}?db={database}"),
+            Target::Memory { .. } => self.target.to_string(),
             target => format!("{}://{login}{target}/{database}", self.login.scheme()),
         }
     }

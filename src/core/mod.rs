@@ -17,6 +17,7 @@ pub mod install;
 pub mod job;
 pub mod keyring;
 pub mod keys;
+pub mod memory;
 pub mod nearest;
 pub mod partitions;
 pub mod pool;

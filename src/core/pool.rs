@@ -124,6 +124,11 @@ pub fn forget(key: &PoolKey) {
     }
 }
 
+/// Closes the idle connections of this thread to a store in this process: what it holds is new.
+pub fn forget_memory(name: &str) {
+    let _ = IDLE.try_with(|idle| idle.borrow_mut().retain(|(key, _)| key.dsn.in_memory() != Some(name)));
+}
+
 /// The one that was given back last. A process has few of them: looking through is quicker than hashing a DSN.
 fn remove(idle: &mut Vec<(PoolKey, Connection)>, key: &PoolKey, server: Option<&Arc<Server>>) -> Option<Connection> {
     let is_wanted = |connection: &Connection| server.is_none_or(|server| connection.server == *server);

@@ -1,8 +1,13 @@
 //! Which process this is, without asking the kernel: a fork changes it. And threads of ours in it, beside the one that runs the embedding language.
 
 use super::clock;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Once, OnceLock};
+
+thread_local! {
+    static IS_OWN: Cell<bool> = const { Cell::new(false) };
+}
 
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
@@ -77,9 +82,15 @@ pub(super) fn start_thread(work: impl FnOnce() + Send + 'static) -> bool {
     let offset = clock::shared();
     let started = std::thread::Builder::new().name("delayqueue".into()).spawn(move || {
         clock::share(offset);
+        IS_OWN.set(true);
         work();
     });
     started.is_ok()
+}
+
+/// Whether this thread is one of ours.
+pub(super) fn is_own_thread() -> bool {
+    IS_OWN.try_with(Cell::get).unwrap_or(false)
 }
 
 /// All signals blocked in this thread until dropped.

@@ -1,10 +1,11 @@
-//! A blocking byte stream to Redis: TCP, unix socket or TLS, with timeouts on everything; and the bytes that came, on their way to the parser.
+//! A blocking byte stream to Redis: TCP, unix socket, TLS, or a store in this process, with timeouts on everything; and the bytes that came, on their way to the parser.
 
 mod tcp;
 mod tls;
 mod unix;
 
 use super::dsn::{Server, Target};
+use super::memory;
 use socket2::SockRef;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -19,6 +20,7 @@ pub enum Transport {
     Tcp(TcpStream),
     Unix(UnixStream),
     Tls(Box<TlsStream>),
+    Memory(memory::Stream),
 }
 
 impl Transport {
@@ -29,6 +31,7 @@ impl Transport {
     pub fn connect(server: &Server, timeout: Duration) -> io::Result<Self> {
         let deadline = Deadline { at: Instant::now() + timeout, total: timeout };
         let transport = match (&server.target, &server.login.tls) {
+            (Target::Memory { name, most_bytes }, _) => Self::Memory(memory::Stream::open(name, *most_bytes)?),
             (Target::Unix { path }, _) => Self::Unix(unix::connect(path, &deadline)?),
             (Target::Tcp { host, port }, tls) => {
                 let stream = tcp::connect(host, *port, &deadline)?;
@@ -51,6 +54,7 @@ impl Transport {
             Self::Tcp(stream) => set_timeouts(&SockRef::from(stream), timeout),
             Self::Unix(stream) => set_timeouts(&SockRef::from(stream), timeout),
             Self::Tls(stream) => set_timeouts(&SockRef::from(&stream.sock), timeout),
+            Self::Memory(stream) => stream.set_timeout(timeout.max(Duration::from_millis(1))),
         }
     }
 
@@ -75,6 +79,7 @@ impl AsRawFd for Transport {
             Self::Tcp(stream) => stream.as_raw_fd(),
             Self::Unix(stream) => stream.as_raw_fd(),
             Self::Tls(stream) => stream.sock.as_raw_fd(),
+            Self::Memory(stream) => stream.as_raw_fd(),
         }
     }
 }
@@ -85,6 +90,7 @@ impl Read for Transport {
             Self::Tcp(stream) => stream.read(buffer),
             Self::Unix(stream) => stream.read(buffer),
             Self::Tls(stream) => tls::read(stream, buffer),
+            Self::Memory(stream) => stream.read(buffer),
         }
     }
 }
@@ -95,6 +101,7 @@ impl Write for Transport {
             Self::Tcp(stream) => stream.write(buffer),
             Self::Unix(stream) => stream.write(buffer),
             Self::Tls(stream) => stream.write(buffer),
+            Self::Memory(stream) => stream.write(buffer),
         }
     }
     fn flush(&mut self) -> io::Result<()> {

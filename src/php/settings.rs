@@ -17,8 +17,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 const DEFAULT_DSN: &str = "redis://127.0.0.1:6379/0";
-/// The DSN that chooses `DelayQueue\InMemory\InMemoryQueue` of the PHP package.
-const IN_MEMORY: &str = "memory://";
 const DEFAULT_PREFIX: &str = "dq";
 
 /// Where Redis is: the second argument of the constructor, else as above.
@@ -30,12 +28,12 @@ pub fn dsn(argument: Option<Cow<'_, [u8]>>) -> Outcome<Arc<Dsn>> {
 }
 
 fn of_redis(text: &[u8]) -> Result<Arc<Dsn>> {
-    if text == IN_MEMORY.as_bytes() {
-        let must =
-            "must name a Redis: with memory://, DelayQueue\\Queues::open() of the PHP package gives an InMemoryQueue";
+    let dsn = Dsn::shared(text)?;
+    if dsn.in_memory().is_some() && !testing() {
+        let must = "must name a Redis: memory:// is for tests, whose jobs end with the process, and needs the ini setting delayqueue.testing=1";
         return Err(Error::Invalid(must.into()));
     }
-    Dsn::shared(text)
+    Ok(dsn)
 }
 
 /// The beginning of all keys, where no option says it.
@@ -173,11 +171,7 @@ unsafe extern "C" fn dsn_changes(
     stage: c_int,
 ) -> c_int {
     fn valid(text: &str) -> std::result::Result<(), String> {
-        if text.is_empty() || text == IN_MEMORY {
-            Ok(())
-        } else {
-            Dsn::shared(text.as_bytes()).map(drop).map_err(|e| e.to_string())
-        }
+        if text.is_empty() { Ok(()) } else { Dsn::shared(text.as_bytes()).map(drop).map_err(|e| e.to_string()) }
     }
     // SAFETY: called by the engine with the new value.
     unsafe { check(DSN, new, stage, valid) }
@@ -224,7 +218,6 @@ unsafe extern "C" fn show_dsn(entry: *mut zend_ini_entry, kind: c_int) {
         };
         match value.filter(|v| !v.is_empty()) {
             None => String::from("no value"),
-            Some(text) if text == IN_MEMORY => text,
             Some(text) => Dsn::parse(&text).map_or_else(|_| String::from("(invalid)"), |dsn| dsn.redacted()),
         }
     });

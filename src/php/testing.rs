@@ -4,12 +4,12 @@ mod job;
 mod values;
 
 use super::unwind::{Outcome, throw_error};
-pub use job::{calls, job, job_of, outcome};
-pub use values::{group_stats, job_info, new_job, push_once, stats};
+pub use job::{calls, job, outcome};
+pub use values::{group_stats, job_info, push_once, stats};
 
 use super::call::Call;
 use super::{convert, settings, times};
-use crate::core::clock;
+use crate::core::{clock, memory};
 use ext_php_rs::types::Zval;
 
 fn check() -> Outcome<()> {
@@ -34,6 +34,16 @@ pub fn travel_to(call: &Call) -> Outcome<Zval> {
     let target_ms = times::ms_up(call.required(1, times::moment)?);
     let real_now_ms = times::now_ms().saturating_sub(clock::offset_ms());
     clock::set_offset_ms(target_ms.saturating_sub(real_now_ms));
+    Ok(convert::null())
+}
+
+/// Deletes what `memory://name` holds.
+pub fn forget_memory(call: &Call) -> Outcome<Zval> {
+    check()?;
+    let name = call.optional(1, super::args::bytes)?.unwrap_or_default();
+    memory::forget(&String::from_utf8_lossy(&name)).map_err(|error| {
+        throw_error(&format!("memory://{name} cannot be forgotten: {error}", name = String::from_utf8_lossy(&name)))
+    })?;
     Ok(convert::null())
 }
 

@@ -50,6 +50,7 @@ mod lifecycle;
 mod looking;
 mod managing;
 mod many_queues;
+mod memory;
 mod model;
 mod moments;
 mod network;

@@ -318,24 +318,4 @@ final class OutboxTest extends OutboxTestCase
         $this->relay()->drain();
         $this->assertSame(2000, $this->queue()->count());
     }
-
-    /** @dataProvider databases */
-    #[DataProvider('databases')]
-    public function testAQueueInMemoryTakesRowsToo(string $server): void
-    {
-        $this->begin($server);
-        ini_set('delayqueue.testing', '1');
-        $store = new DelayQueue\InMemory\Store();
-        $make = static fn (string $name): DelayQueue\QueueInterface => new DelayQueue\InMemory\InMemoryQueue($name, [], $store);
-        $outbox = new Outbox($this->pdo, $make);
-        $outbox->transaction(static fn () => $outbox->push('orders', ['n' => 1], headers: ['h' => 'x']));
-        $outbox->push('orders', ['n' => 2]);
-        (new DelayQueue\Database\Relay($this->pdo, $make, after: 0.0))->runOnce();
-        $seen = [];
-        $make('orders')->drain(static function ($job) use (&$seen): void {
-            $seen[] = $job->payload['n'];
-        });
-        ini_restore('delayqueue.testing');
-        $this->assertSame([1, 2], $seen);
-    }
 }

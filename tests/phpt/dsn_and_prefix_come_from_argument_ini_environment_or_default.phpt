@@ -59,7 +59,7 @@ int(0)
 ValueError: DelayQueue::__construct(): The environment variable DELAYQUEUE_PREFIX must be 1 to 64 bytes of [A-Za-z0-9._:-]
 ValueError: DelayQueue::__construct(): The environment variable DELAYQUEUE_DSN must be a valid DSN, such as redis://127.0.0.1:6379/0
 '', 'redis' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, such as redis://127.0.0.1:6379/0
-'http://h' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its scheme is unknown: redis, rediss, redis+unix, redis+sentinel or redis+cluster, or the same with valkey
+'http://h' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its scheme is unknown: redis, rediss, redis+unix, redis+sentinel or redis+cluster, or the same with valkey; or memory in tests
 'redis://' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its host is missing
 'redis://h:0/0' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, its port must be between 1 and 65535
 'redis://h:65536', 'redis://h:x' => ValueError: DelayQueue::__construct(): Argument #2 ($dsn) must be a valid DSN, invalid port number

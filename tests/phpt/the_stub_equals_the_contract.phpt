@@ -84,11 +84,10 @@ echo implode("\n", differences($contract, $stub)), "\n";
 /DelayQueue\StopReason/constants/Ordered is unexpected
 /DelayQueue\StopReason/constants/Restart is unexpected
 /DelayQueue\Testing/methods/calls is unexpected
+/DelayQueue\Testing/methods/forgetMemory is unexpected
 /DelayQueue\Testing/methods/groupStats is unexpected
 /DelayQueue\Testing/methods/job is unexpected
 /DelayQueue\Testing/methods/jobInfo is unexpected
-/DelayQueue\Testing/methods/jobOf is unexpected
-/DelayQueue\Testing/methods/newJob is unexpected
 /DelayQueue\Testing/methods/offset is unexpected
 /DelayQueue\Testing/methods/outcome is unexpected
 /DelayQueue\Testing/methods/pushOnce is unexpected

@@ -21,12 +21,10 @@ foreach ([
     [], (object) [], ['{}'], ['a' => new stdClass, 'b' => ['c' => new stdClass]], new Order, new Money, [new Money], new ArrayObject, new ArrayObject([1]),
     new class { private $a = 1; }, ['empty' => new class { }], new DateTime('@0'), new SplObjectStorage,
 ] as $payload) {
-    $stored = DelayQueue\Testing::newJob($queue, ['payload' => $payload])->body;
+    $stored = $queue->prepare($payload)->body;
     echo $stored === json_encode($payload, JSON_UNESCAPED_SLASHES) ? '.' : "other: $stored";
 }
 ?>
---INI--
-delayqueue.testing=1
 --EXPECT--
 DelayQueue\PayloadException: payload['a'] is a Closure, of which JSON keeps nothing
 DelayQueue\PayloadException: payload[1][2] is a Generator, of which JSON keeps nothing

@@ -4,11 +4,18 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Symfony;
 
+use DelayQueue;
 use DelayQueue\Symfony\Transport\Dsn;
 use DelayQueue\Symfony\Transport\Options;
 use DelayQueue\Symfony\Transport\TransportFactory;
+use DelayQueue\Testing\RedisServer;
+use DelayQueue\Tests\Symfony\App\Work;
+use Symfony\Component\EventDispatcher\EventDispatcher;
+use Symfony\Component\Messenger\EventListener\StopWorkerOnMessageLimitListener;
 use Symfony\Component\Messenger\Exception\InvalidArgumentException;
+use Symfony\Component\Messenger\Stamp\DelayStamp;
 use Symfony\Component\Messenger\Transport\Serialization\PhpSerializer;
+use Symfony\Component\Messenger\Worker;
 
 final class FactoryTest extends MessengerTestCase
 {
@@ -22,6 +29,8 @@ final class FactoryTest extends MessengerTestCase
             'delayqueues+sentinel://s1:26379/service/0?queue=q' => 'rediss+sentinel://s1:26379/service/0',
             'delayqueue+cluster://n1:6379,n2:6379?queue=q&partitions=4' => 'redis+cluster://n1:6379,n2:6379',
             'delayqueues+cluster://n1:6379?queue=q' => 'rediss+cluster://n1:6379',
+            'delayqueue+memory://?queue=q' => 'memory://',
+            'delayqueue+memory://shop?maxmemory=1mb&queue=q' => 'memory://shop?maxmemory=1mb',
             'delayqueue:?queue=q' => null,
             'delayqueue://?queue=q' => null,
         ];
@@ -32,6 +41,30 @@ final class FactoryTest extends MessengerTestCase
         }
         $this->assertFalse((new TransportFactory())->supports('redis://h', []));
         $this->assertFalse((new TransportFactory())->supports('delayqueued://h', []));
+    }
+
+    /** @return array<string, array{string, string}> what the transport and the extension are configured with */
+    public static function dsnsOfTests(): array
+    {
+        return ['by the variable of the extension' => ['delayqueue:', 'memory://'], 'of its own' => ['delayqueue+memory://shop', 'redis://127.0.0.1:1']];
+    }
+
+    #[\PHPUnit\Framework\Attributes\DataProvider('dsnsOfTests')]
+    /** @dataProvider dsnsOfTests */
+    public function testTheTestsOfAnApplicationNeedNoRedis(string $transport, string $dsn): void
+    {
+        ini_set('delayqueue.dsn', '');
+        $this->setEnvironment(['DELAYQUEUE_DSN' => $dsn, 'MESSENGER_DSN' => $transport]);
+        $orders = $this->appTransport('orders');
+        $this->service('test.bus')->dispatch(new Work('later'), [new DelayStamp(900_000)]);
+        $this->assertSame([], self::received($orders->get()));
+        $this->travel('15m');
+        $events = new EventDispatcher();
+        $events->addSubscriber(new StopWorkerOnMessageLimitListener(1));
+        (new Worker(['orders' => $orders], $this->service('test.bus'), $events))->run();
+
+        $this->assertSame([['later' => 1], 0], [$this->ended(), $orders->queue()->count()]);
+        $this->assertSame([], (new DelayQueue('default', RedisServer::shared()->dsn()))->queues(), 'on the Redis of other tests');
     }
 
     public function testOptionsComeFromTheQueryTheTransportAndTheDefaultsInThisOrder(): void

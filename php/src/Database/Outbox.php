@@ -71,7 +71,7 @@ final class Outbox
 
     /**
      * @param PDO|Closure(): PDO|Connection $database the application's own connection, on which its transactions are
-     * @param (callable(string): QueueInterface)|null $queues makes the queue of a name; null: Queues::open(), that is new DelayQueue($name)
+     * @param (callable(string): QueueInterface)|null $queues makes the queue of a name; null: new DelayQueue($name)
      * @param bool $journal also keeps each job in the table delayqueue_jobs until it is done, for Journal
      */
     public function __construct(PDO|Closure|Connection $database, ?callable $queues = null, private readonly bool $journal = false)

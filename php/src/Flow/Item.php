@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace DelayQueue\Flow;
 
 use DelayQueue;
-use DelayQueue\InMemory\InMemoryQueue;
 use DelayQueue\Internal\OwnHeaders;
 use DelayQueue\PayloadException;
 use DelayQueue\PreparedJob;
@@ -108,10 +107,7 @@ final class Item
         if (in_array($target->name(), self::RESERVED, true)) {
             throw new ValueError("$what: \"queue\" must not be '{$target->name()}', where chains and batches lie");
         }
-        $isElsewhere = $target instanceof DelayQueue && $queue instanceof DelayQueue
-            ? [$target->dsn(), $target->prefix()] !== [$queue->dsn(), $queue->prefix()]
-            : $target instanceof InMemoryQueue !== $queue instanceof InMemoryQueue;
-        if ($isElsewhere) {
+        if ($target instanceof DelayQueue && $queue instanceof DelayQueue && [$target->dsn(), $target->prefix()] !== [$queue->dsn(), $queue->prefix()]) {
             throw new ValueError("$what: \"queue\" must be on the same Redis and under the same prefix as queue '{$queue->name()}'");
         }
 

@@ -39,9 +39,7 @@ trait InteractsWithDelayQueue
     #[Before]
     protected function setUpDelayQueue(): void
     {
-        $server = RedisServer::shared();
-        $server->flush();
-        $this->delayQueueSettings = new Settings($server->dsn());
+        $this->delayQueueSettings = new Settings($this->delayQueueDsn());
     }
 
     /** @after */
@@ -50,6 +48,14 @@ trait InteractsWithDelayQueue
     {
         $this->delayQueueSettings?->restore();
         $this->delayQueueSettings = null;
+    }
+
+    protected function delayQueueDsn(): string
+    {
+        $server = RedisServer::shared();
+        $server->flush();
+
+        return $server->dsn();
     }
 
     /**

@@ -8,7 +8,7 @@ use DelayQueue\Testing;
 use RuntimeException;
 
 /**
- * The DSN of a test, for the extension and in the environment, and the leave to move time; undone by restore().
+ * The DSN of a test, for the extension and in the environment, and the leave to move time; undone by restore(). memory:// is emptied.
  *
  * @internal
  */
@@ -16,6 +16,8 @@ final class Settings
 {
     /** @var array<string, string> ini settings as they were before */
     private array $before = [];
+
+    private readonly string|false $environment;
 
     public function __construct(string $dsn)
     {
@@ -29,7 +31,11 @@ final class Settings
             }
             $this->before[$name] = $before;
         }
+        $this->environment = getenv('DELAYQUEUE_DSN');
         putenv("DELAYQUEUE_DSN=$dsn");
+        if ($dsn === 'memory://') {
+            Testing::forgetMemory();
+        }
     }
 
     public function restore(): void
@@ -39,6 +45,6 @@ final class Settings
         foreach ($this->before as $name => $value) {
             ini_set($name, $value);
         }
-        putenv('DELAYQUEUE_DSN');
+        putenv($this->environment === false ? 'DELAYQUEUE_DSN' : "DELAYQUEUE_DSN=$this->environment");
     }
 }

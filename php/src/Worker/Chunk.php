@@ -8,7 +8,6 @@ use Closure;
 use DateInterval;
 use DelayQueue\ConnectionException;
 use DelayQueue\Event;
-use DelayQueue\InMemory\Listeners;
 use DelayQueue\Internal\Seconds;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;

@@ -7,7 +7,6 @@ namespace DelayQueue\Worker;
 use Closure;
 use DelayQueue\ConnectionException;
 use DelayQueue\Event;
-use DelayQueue\InMemory\Listeners;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
 use DelayQueue\QueueInterface;

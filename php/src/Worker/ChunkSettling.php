@@ -10,7 +10,6 @@ use DelayQueue\ConnectionException;
 use DelayQueue\Event;
 use DelayQueue\Exception;
 use DelayQueue\Flow\Follow;
-use DelayQueue\InMemory\Listeners;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
 use DelayQueue\QueueInterface;

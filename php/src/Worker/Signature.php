@@ -169,7 +169,7 @@ final class Signature
         return $isWrong ? 'the params of the task; the job is the second argument' : null;
     }
 
-    /** The queue in memory has classes of its own, and a handler may be for its jobs alone. */
+    /** A double or a decorator has a class of its own, and a handler may be for that alone. */
     private static function isRelated(string $type, bool $isClass, string $interface, string $class): bool
     {
         return $isClass ? is_a($type, $interface, true) || is_a($class, $type, true) : in_array($type, self::ANY, true);

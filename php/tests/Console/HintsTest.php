@@ -5,9 +5,8 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Console;
 
 use DelayQueue\Console\Application;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use PHPUnit\Framework\TestCase;
-use Symfony\Component\Console\Application as SymfonyApplication;
 use Symfony\Component\Console\Input\ArgvInput;
 use Symfony\Component\Console\Output\BufferedOutput;
 
@@ -16,7 +15,7 @@ use Symfony\Component\Console\Output\BufferedOutput;
  */
 final class HintsTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     public static function setUpBeforeClass(): void
     {

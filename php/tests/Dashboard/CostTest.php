@@ -8,14 +8,14 @@ use DelayQueue;
 use DelayQueue\Dashboard\Access;
 use DelayQueue\Dashboard\Handler;
 use DelayQueue\Dashboard\Request;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use PHPUnit\Framework\TestCase;
 use RuntimeException;
 
 /** Pages cost Redis little with 10,000 queues and one of 10,000 jobs, by Redis' own numbers; and pages and sources are small. */
 final class CostTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     private const QUEUES = 10_000;
 
@@ -30,6 +30,8 @@ final class CostTest extends TestCase
     /** A page costs Redis no more than so many calls of stats(): 10 ms where one takes 50 µs, whatever else the machine does. */
     private const CALLS_OF_STATS = 200;
 
+    /** @group redis */
+    #[\PHPUnit\Framework\Attributes\Group('redis')]
     public function testAPageAsksRedisForFewThings(): void
     {
         $this->seed();

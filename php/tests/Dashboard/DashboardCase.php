@@ -7,13 +7,13 @@ namespace DelayQueue\Tests\Dashboard;
 use DelayQueue\Dashboard\Access;
 use DelayQueue\Dashboard\Handler;
 use DelayQueue\Dashboard\Request;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use PHPUnit\Framework\TestCase;
 
 /** A test of pages without a browser. */
 abstract class DashboardCase extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     protected const FROM_HERE = ['sec-fetch-site' => 'same-origin'];
 

@@ -8,14 +8,14 @@ use DelayQueue\Dashboard\Access;
 use DelayQueue\Dashboard\Handler;
 use DelayQueue\Dashboard\Request;
 use DelayQueue\Job;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use PHPUnit\Framework\TestCase;
 use RuntimeException;
 
 /** Pictures of the dashboard, as they are told to those who do not see them. */
 final class PicturesTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     public function testTheLastHourIsDrawnInColumnsAndInARow(): void
     {

@@ -72,6 +72,8 @@ final class PlacesTest extends DashboardCase
         $this->assertSame(200, $status, 'a worker is for it');
     }
 
+    /** @group redis */
+    #[\PHPUnit\Framework\Attributes\Group('redis')]
     public function testEachPageNamesRedisAndPrefixWithoutALogin(): void
     {
         $names = [
@@ -118,6 +120,12 @@ final class PlacesTest extends DashboardCase
         $this->assertStringNotContainsString('late', $when('soon'));
     }
 
+    /**
+     * It counts the commands of Redis.
+     *
+     * @group redis
+     */
+    #[\PHPUnit\Framework\Attributes\Group('redis')]
     public function testHealthLooksAtAllQueuesAFewAtATime(): void
     {
         for ($n = 0; $n < 30; ++$n) {

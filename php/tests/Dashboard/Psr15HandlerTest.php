@@ -8,7 +8,7 @@ use DelayQueue\Dashboard\Access;
 use DelayQueue\Dashboard\Handler;
 use DelayQueue\Dashboard\Psr15Handler;
 use DelayQueue\Dashboard\Request;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use Nyholm\Psr7\Factory\Psr17Factory;
 use Nyholm\Psr7\ServerRequest;
 use PHPUnit\Framework\TestCase;
@@ -19,7 +19,7 @@ class_exists(Psr17Factory::class) || require '/usr/share/php/Nyholm/Psr7/autoloa
 
 final class Psr15HandlerTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     public function testItServesPagesBelowItsPlaceAndTakesChanges(): void
     {

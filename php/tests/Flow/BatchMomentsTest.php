@@ -13,6 +13,7 @@ use DelayQueue\Flow\Follow;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
+use DelayQueue\Testing;
 use DelayQueue\Testing\InteractsWithMemoryQueue;
 use PHPUnit\Framework\TestCase;
 use ValueError;
@@ -269,7 +270,7 @@ final class BatchMomentsTest extends TestCase
 
     private function fresh(?Closure $before): QueueInterface
     {
-        $this->setUpMemoryQueue();
+        Testing::forgetMemory();
         $this->ran = [];
         $queue = $this->delayQueue('main');
         $before === null || $before($queue);

@@ -5,24 +5,25 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Flow;
 
 use ArrayObject;
+use DelayQueue;
 use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\Follow;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
+use DelayQueue\Tests\OnAnyStore;
 use PHPUnit\Framework\TestCase;
 
-/** The rules of chains, for a queue of any kind. */
+/** Makes chains, and runs their jobs. */
 abstract class ChainCase extends TestCase
 {
-    use ChainPushRules;
-    use ChainFollowRules;
-    use ChainCancelRules;
-    use ChainCheckRules;
-    use FollowRules;
+    use OnAnyStore;
 
     /** @param array<string, mixed> $options */
-    abstract protected function queue(string $name = 'links', array $options = []): QueueInterface;
+    protected function queue(string $name = 'links', array $options = []): DelayQueue
+    {
+        return $this->delayQueue($name, $options);
+    }
 
     /** @param array<string, mixed> ...$links whose payloads are given by their position */
     protected function chain(string $id, array ...$links): Chain

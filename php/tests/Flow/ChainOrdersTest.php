@@ -5,13 +5,14 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Flow;
 
 use Closure;
+use DelayQueue;
 use DelayQueue\Flow\Chain;
 use DelayQueue\Flow\ChainLink;
 use DelayQueue\Flow\Follow;
-use DelayQueue\InMemory\InMemoryQueue;
 use DelayQueue\JobInterface;
 use DelayQueue\LeaseLostException;
 use DelayQueue\QueueInterface;
+use DelayQueue\Testing;
 use DelayQueue\Testing\InteractsWithMemoryQueue;
 use Fiber;
 use PHPUnit\Framework\TestCase;
@@ -21,7 +22,7 @@ final class ChainOrdersTest extends TestCase
 {
     use InteractsWithMemoryQueue;
 
-    private InMemoryQueue $links;
+    private DelayQueue $links;
 
     /** @var array<string, int> how often each job was handled */
     private array $ran = [];
@@ -277,7 +278,8 @@ final class ChainOrdersTest extends TestCase
     /** @param int|null $handled so many links are done; null: there is no chain yet */
     private function begin(?int $handled): void
     {
-        $this->links = new InMemoryQueue('links');
+        Testing::forgetMemory();
+        $this->links = $this->delayQueue('links');
         $this->ran = [];
         if ($handled !== null) {
             $this->push($this->links);

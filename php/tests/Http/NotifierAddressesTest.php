@@ -7,7 +7,7 @@ namespace DelayQueue\Tests\Http;
 use DelayQueue;
 use DelayQueue\Backoff;
 use DelayQueue\Http\Notifier;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\HttpClient\CurlHttpClient;
 use Symfony\Component\HttpClient\DecoratorTrait;
@@ -18,7 +18,7 @@ use Symfony\Contracts\HttpClient\ResponseInterface;
 /** Where connections go, and where they do not. */
 final class NotifierAddressesTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     private Receiver $receiver;
 

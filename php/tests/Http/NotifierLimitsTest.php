@@ -7,7 +7,7 @@ namespace DelayQueue\Tests\Http;
 use DelayQueue;
 use DelayQueue\Backoff;
 use DelayQueue\Http\Notifier;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use DelayQueue\Tests\Support\Machine;
 use PHPUnit\Framework\TestCase;
 use Symfony\Component\HttpClient\CurlHttpClient;
@@ -17,7 +17,7 @@ use Symfony\Contracts\HttpClient\HttpClientInterface;
 /** Receivers that would hold a worker, fill its memory or send it elsewhere; over both transports. */
 final class NotifierLimitsTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     /** Seconds by which an attempt has ended; none of these would end by itself. */
     private const PATIENCE = 20.0;

@@ -11,7 +11,7 @@ use DelayQueue\Http\Signature;
 use DelayQueue\Http\StandardWebhooks;
 use DelayQueue\Job;
 use DelayQueue\State;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use DelayQueue\Worker\TaskRouter;
 use InvalidArgumentException;
 use PHPUnit\Framework\TestCase;
@@ -19,7 +19,7 @@ use PHPUnit\Framework\TestCase;
 /** Requests of the notifier, and the state of the job after each answer. */
 final class NotifierTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     private const WEBHOOK_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 

@@ -10,13 +10,13 @@ use DelayQueue\Http\Notifier;
 use DelayQueue\Http\Schedule;
 use DelayQueue\Job;
 use DelayQueue\State;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use PHPUnit\Framework\TestCase;
 
 /** The moments of all attempts, against a receiver that is out of order, down to the burial, and the way back. */
 final class ScheduleTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     /** Seconds that one attempt may take on a busy machine; all schedules are coarser. */
     private const PATIENCE = 10.0;

@@ -8,6 +8,7 @@ use DelayQueue\Laravel\Dsn;
 use DelayQueue\Laravel\Prefix;
 use DelayQueue\Laravel\QueueName;
 use DelayQueue\Laravel\Worker;
+use DelayQueue\Testing;
 use DelayQueue\Tests\Laravel\Support\Deed;
 use DelayQueue\Tests\Laravel\Support\LaravelTestCase;
 use Illuminate\Contracts\Console\Kernel;
@@ -77,6 +78,21 @@ final class ConfigTest extends LaravelTestCase
         $this->boot(['connection' => 'absent', 'dsn' => ini_get('delayqueue.dsn'), 'prefix' => 'other']);
         Deed::dispatch('one');
         $this->assertSame(1, $this->delayQueue('default', ['prefix' => 'other'])->count());
+    }
+
+    public function testTheTestsOfAnApplicationNeedNoRedis(): void
+    {
+        putenv('DELAYQUEUE_DSN=memory://');
+        Testing::forgetMemory();
+        $this->boot(['block_for' => 0]);
+        Deed::dispatch('later')->delay(now()->addMinutes(15));
+        $this->artisan('queue:work', ['--once' => true]);
+        $this->assertSame([1, 0], [$this->queue()->size(), $this->lines('/^end later/')]);
+        $this->travel('15m');
+        $this->artisan('queue:work', ['--once' => true]);
+
+        $this->assertSame([0, 1], [$this->queue()->size(), $this->lines('/^end later/')]);
+        $this->assertSame([], $this->delayQueue()->queues(), 'on the Redis of other tests');
     }
 
     public function testOptionsOfTheExtensionMayBeGiven(): void

@@ -7,14 +7,14 @@ namespace DelayQueue\Tests\Middleware;
 use DelayQueue\Flow\Chain;
 use DelayQueue\JobInterface;
 use DelayQueue\Middleware\Pipeline;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use DelayQueue\Worker\TaskRouter;
 use PHPUnit\Framework\TestCase;
 use RuntimeException;
 
 final class ChainMiddlewareTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     public function testMiddlewareThatThrowsAfterTheHandlerHoldsUpTheChain(): void
     {

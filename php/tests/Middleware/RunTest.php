@@ -10,7 +10,7 @@ use DelayQueue\Middleware\Deadline;
 use DelayQueue\Middleware\Log;
 use DelayQueue\Middleware\Pipeline;
 use DelayQueue\Testing;
-use DelayQueue\Testing\InteractsWithMemoryQueue;
+use DelayQueue\Tests\OnAnyStore;
 use DelayQueue\TimeoutException;
 use PHPUnit\Framework\TestCase;
 use Psr\Log\AbstractLogger;
@@ -19,7 +19,7 @@ use RuntimeException;
 /** Middleware that knows something of the run of a job. */
 final class RunTest extends TestCase
 {
-    use InteractsWithMemoryQueue;
+    use OnAnyStore;
 
     public function testAHandlerCanAskHowMuchTimeItHas(): void
     {

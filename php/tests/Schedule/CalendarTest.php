@@ -8,13 +8,13 @@ use Closure;
 use DateTimeImmutable;
 use DateTimeZone;
 use DelayQueue\Schedule\Calendar;
-use DelayQueue\Testing\InteractsWithMemoryQueue;
+use DelayQueue\Tests\OnAnyStore;
 use PHPUnit\Framework\TestCase;
 use ValueError;
 
 final class CalendarTest extends TestCase
 {
-    use InteractsWithMemoryQueue;
+    use OnAnyStore;
 
     /** @return array<string, array{Calendar, string, string}> calendar, moment, when it is open next */
     public static function openings(): array

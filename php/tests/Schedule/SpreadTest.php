@@ -9,7 +9,7 @@ use DateInterval;
 use DateTimeImmutable;
 use DateTimeZone;
 use DelayQueue\Schedule\Spread;
-use DelayQueue\Testing\InteractsWithMemoryQueue;
+use DelayQueue\Tests\OnAnyStore;
 use Generator;
 use PHPUnit\Framework\TestCase;
 use TypeError;
@@ -17,7 +17,7 @@ use ValueError;
 
 final class SpreadTest extends TestCase
 {
-    use InteractsWithMemoryQueue;
+    use OnAnyStore;
 
     public function testAnArrayAndACountableAreSpreadEvenlyInTheirOrder(): void
     {

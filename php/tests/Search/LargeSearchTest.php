@@ -7,14 +7,14 @@ namespace DelayQueue\Tests\Search;
 use DelayQueue\Search\Search;
 use DelayQueue\Search\Tags;
 use DelayQueue\State;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use Generator;
 use PHPUnit\Framework\TestCase;
 
 /** The memory of a pass does not grow with the queue. bench/search.php measures one over a million jobs. */
 final class LargeSearchTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     public function testAPassOverManyJobsNeedsTheMemoryOfAPage(): void
     {

@@ -5,19 +5,18 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Search;
 
 use DelayQueue;
-use DelayQueue\InMemory\InMemoryQueue;
 use DelayQueue\QueueInterface;
 use DelayQueue\SealException;
 use DelayQueue\Search\Search;
 use DelayQueue\State;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use PHPUnit\Framework\TestCase;
 use ValueError;
 
 /** Moves to other servers and partitions, and of sealed jobs. */
 final class MoveElsewhereTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     private const KEYS = ['a' => 'base64:uAYHN4LqN2C9RkgV8TRYvRYyG2oQmVqTcfD9AzR2w3E='];
 
@@ -29,7 +28,7 @@ final class MoveElsewhereTest extends TestCase
         $places = [
             'another prefix' => $this->delayQueue('orders', ['prefix' => 'other']),
             'more partitions' => $this->delayQueue('orders', ['prefix' => 'third', 'partitions' => 4]),
-            'memory' => new InMemoryQueue('orders'),
+            'another store' => new DelayQueue('orders', 'memory://elsewhere'),
             'and back' => $queue,
         ];
         $queue->push(1, delay: 60, id: 'delayed');

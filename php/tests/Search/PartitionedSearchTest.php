@@ -5,11 +5,11 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Search;
 
 use DelayQueue\QueueInterface;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 
 final class PartitionedSearchTest extends SearchCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     protected function queue(string $name = 'jobs', array $options = []): QueueInterface
     {

@@ -7,7 +7,7 @@ namespace DelayQueue\Tests\Search;
 use DelayQueue\QueueInterface;
 use PHPUnit\Framework\TestCase;
 
-/** Searches work on any queue: the rules are tested on Redis, with partitions, and in memory. */
+/** Searches work on any queue: the rules are tested with and without partitions. */
 abstract class SearchCase extends TestCase
 {
     use BoundedRules;

@@ -6,13 +6,13 @@ namespace DelayQueue\Tests\Search;
 
 use DelayQueue\Search\Tags;
 use DelayQueue\Testing;
-use DelayQueue\Testing\InteractsWithMemoryQueue;
+use DelayQueue\Tests\OnAnyStore;
 use PHPUnit\Framework\TestCase;
 use ValueError;
 
 final class TagsTest extends TestCase
 {
-    use InteractsWithMemoryQueue;
+    use OnAnyStore;
 
     public function testTagsAreAHeaderBesideOthers(): void
     {

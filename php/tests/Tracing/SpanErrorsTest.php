@@ -4,9 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Tracing;
 
+use DelayQueue;
 use DelayQueue\Bury;
 use DelayQueue\CancelledException;
-use DelayQueue\InMemory\InMemoryQueue;
 use DelayQueue\Job;
 use DelayQueue\Middleware\Pipeline;
 use DelayQueue\QueueFullException;
@@ -133,7 +133,7 @@ final class SpanErrorsTest extends SpansCase
         return ['the provider' => ['getTracer'], 'the sampler' => ['startSpan'], 'the span' => ['span']];
     }
 
-    /** @return array{list<string>, InMemoryQueue} */
+    /** @return array{list<string>, DelayQueue} */
     private function pushAndRun(): array
     {
         $queue = $this->delayQueue('orders');

@@ -4,14 +4,14 @@ declare(strict_types=1);
 
 namespace DelayQueue\Tests\Tracing;
 
-use DelayQueue\Testing\InteractsWithMemoryQueue;
+use DelayQueue\Tests\OnAnyStore;
 use OpenTelemetry\API\Globals;
 use PHPUnit\Framework\TestCase;
 
 /** In a PHP with OpenTelemetry: here its stand-in. Each test needs a process of its own, because other tests are about PHPs without it. */
 abstract class SpansCase extends TestCase
 {
-    use InteractsWithMemoryQueue;
+    use OnAnyStore;
 
     protected Tracer $tracer;
 

@@ -7,7 +7,7 @@ namespace DelayQueue\Tests\Tracing;
 use DelayQueue\Job;
 use DelayQueue\Middleware\Pipeline;
 use DelayQueue\QueueInterface;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use DelayQueue\Tracing\Relation;
 use DelayQueue\Tracing\Trace;
 use OpenTelemetry\API\Globals;
@@ -17,7 +17,7 @@ use RuntimeException;
 /** Headers that travel through Redis, in a PHP without OpenTelemetry. */
 final class TraceTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     private const CAME = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 

@@ -8,14 +8,14 @@ use DelayQueue\Bury;
 use DelayQueue\Flow\Chain;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use DelayQueue\Worker\Chunk;
 use PHPUnit\Framework\TestCase;
 
 /** Jobs of a chunk that are links of chains. */
 final class ChunkFlowTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     public function testTheNextLinkFollowsEachJobThatIsDoneAndTheFailureOneThatIsBuried(): void
     {

@@ -7,7 +7,6 @@ namespace DelayQueue\Tests\Worker;
 use Closure;
 use DelayQueue\ConnectionException;
 use DelayQueue\Event;
-use DelayQueue\InMemory\Listeners;
 use DelayQueue\Job;
 use DelayQueue\JobCall;
 use DelayQueue\JobInterface;
@@ -16,17 +15,18 @@ use DelayQueue\QueueInterface;
 use DelayQueue\RateLimited;
 use DelayQueue\ServerException;
 use DelayQueue\Testing;
-use DelayQueue\Testing\InteractsWithMemoryQueue;
+use DelayQueue\Tests\OnAnyStore;
 use DelayQueue\TimeoutException;
 use DelayQueue\Worker\ChunkAnswers;
 use DelayQueue\Worker\ChunkSettling;
+use DelayQueue\Worker\Listeners;
 use PHPUnit\Framework\TestCase;
 use RuntimeException;
 
 /** How the jobs of a chunk are settled where Redis, or the time, is against it. */
 final class ChunkSettlingTest extends TestCase
 {
-    use InteractsWithMemoryQueue;
+    use OnAnyStore;
 
     /** @var list<string> */
     private array $told = [];

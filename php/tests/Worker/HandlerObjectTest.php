@@ -11,7 +11,7 @@ use DelayQueue\Job;
 use DelayQueue\Release;
 use DelayQueue\State;
 use DelayQueue\StopReason;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use DelayQueue\Worker\HandlerObject;
 use InvalidArgumentException;
 use PHPUnit\Framework\TestCase;
@@ -19,7 +19,7 @@ use RuntimeException;
 
 final class HandlerObjectTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     /** @return array<string, array{Closure(Job): mixed, list<string>, ?State}> */
     public static function endings(): array

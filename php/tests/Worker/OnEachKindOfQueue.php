@@ -7,13 +7,12 @@ namespace DelayQueue\Tests\Worker;
 use Closure;
 use DelayQueue;
 use DelayQueue\QueueInterface;
-use DelayQueue\Queues;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 
 /** Queues of every kind, on which a helper of handlers has to work. */
 trait OnEachKindOfQueue
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     /** @return array<string, array{Closure(array<string, mixed>): QueueInterface}> */
     public static function queues(): array
@@ -21,13 +20,6 @@ trait OnEachKindOfQueue
         $kinds = ['Redis' => [], 'partitions' => ['partitions' => 4], 'sealed' => ['keys' => ['k' => str_repeat('k', 32)]], 'a prefix' => ['prefix' => 'other']];
         $open = static fn (array $kind): array => [static fn (array $options = []): QueueInterface => new DelayQueue('orders', null, $options + $kind)];
 
-        return array_map($open, $kinds) + ['memory' => [static fn (array $options = []): QueueInterface => Queues::open('orders', 'memory://', $options)]];
-    }
-
-    /** @before */
-    #[\PHPUnit\Framework\Attributes\Before]
-    protected function forget(): void
-    {
-        Queues::forgetMemory();
+        return array_map($open, $kinds);
     }
 }

@@ -101,6 +101,8 @@ final class ResultTest extends TestCase
         $this->assertSame([1, 2], [Result::of($queue, 'one')->get(), Result::of($queue, 'two')->get()]);
     }
 
+    /** @group redis */
+    #[\PHPUnit\Framework\Attributes\Group('redis')]
     public function testWaitEndsWithTheResultOrItsTime(): void
     {
         $queue = $this->delayQueue('orders');

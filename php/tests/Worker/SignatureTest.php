@@ -10,7 +10,7 @@ use DelayQueue\Job;
 use DelayQueue\JobInterface;
 use DelayQueue\Middleware\Pipeline;
 use DelayQueue\QueueInterface;
-use DelayQueue\Tests\Conformance\Handlers;
+use DelayQueue\Tests\Queue\Handlers;
 use DelayQueue\Worker\Chunk;
 use DelayQueue\Worker\HandlerObject;
 use DelayQueue\Worker\TaskRouter;

@@ -8,7 +8,7 @@ use ArrayObject;
 use DelayQueue;
 use DelayQueue\Backoff;
 use DelayQueue\Job;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use DelayQueue\Worker\TaskRouter;
 use InvalidArgumentException;
 use PHPUnit\Framework\TestCase;
@@ -18,7 +18,7 @@ use Symfony\Contracts\Service\ServiceLocatorTrait;
 
 final class TaskRouterTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     public function testATaskGoesToTheCallableOfItsName(): void
     {

@@ -5,7 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Worker;
 
 use DelayQueue\OnDuplicate;
-use DelayQueue\Testing\InteractsWithDelayQueue;
+use DelayQueue\Tests\OnAnyStore;
 use DelayQueue\Worker\TaskRouter;
 use InvalidArgumentException;
 use PHPUnit\Framework\TestCase;
@@ -15,7 +15,7 @@ use WeakReference;
 /** Jobs that waited through a deploy. */
 final class VersionsTest extends TestCase
 {
-    use InteractsWithDelayQueue;
+    use OnAnyStore;
 
     /** @var list<mixed> */
     private array $seen = [];

@@ -95,7 +95,7 @@ fn advice(server: &Server, why: &str, deadline: Instant) -> &'static str {
         return " (see connectTimeout): the server accepts connections and does not answer, is it stopped or busy?";
     }
     match (&server.target, &server.login.tls) {
-        (Target::Unix { .. }, _) => "",
+        (Target::Unix { .. } | Target::Memory { .. }, _) => "",
         _ if why.contains("in the DSN") => "", // it has been given
         (_, None) => ": is this Redis? If the server expects TLS, use rediss:// in the DSN",
         (_, Some(_)) => ": if the server asks for a client certificate, see cert= and key= in the DSN",

@@ -1,9 +1,11 @@
 //! The syntax of a DSN.
 
 use super::draft::{Draft, Kind, database, invalid};
-use super::{Dsn, Login, Target, Tls};
+use super::{Dsn, Login, Server, Target, Tls, Topology};
 use crate::core::error::{Error, Result};
+use crate::core::nearest;
 use percent_encoding::percent_decode_str;
+use std::sync::Arc;
 use url::Url;
 
 const REDIS_PORT: u16 = 6379;
@@ -19,6 +21,9 @@ pub(super) fn parse(text: &str) -> Result<Dsn> {
     };
     // Valkey's own spelling means the same.
     let scheme = scheme.to_ascii_lowercase();
+    if scheme == "memory" {
+        return in_memory(rest);
+    }
     let scheme = scheme.strip_prefix("valkey").map_or_else(|| scheme.clone(), |rest| format!("redis{rest}"));
     let kind = match scheme.as_str() {
         "redis" | "rediss" => Kind::Server,
@@ -26,7 +31,7 @@ pub(super) fn parse(text: &str) -> Result<Dsn> {
         "redis+sentinel" | "rediss+sentinel" => Kind::Sentinel,
         "redis+cluster" | "rediss+cluster" => Kind::Cluster,
         _ => {
-            let known = "redis, rediss, redis+unix, redis+sentinel or redis+cluster, or the same with valkey";
+            let known = "redis, rediss, redis+unix, redis+sentinel or redis+cluster, or the same with valkey; or memory in tests";
             return Err(invalid(&format!("its scheme is unknown: {known}")));
         }
     };
@@ -86,6 +91,39 @@ pub(super) fn parse(text: &str) -> Result<Dsn> {
         targets.push(tcp(&url, port)?);
     }
     draft.finish(kind, targets)
+}
+
+/// What stands behind `memory://`.
+fn in_memory(rest: &str) -> Result<Dsn> {
+    let (name, query) = rest.split_once('?').unwrap_or((rest, ""));
+    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte)) {
+        return Err(invalid("memory:// is followed by a name of letters, digits, '.', '_' and '-', or by nothing"));
+    }
+    let mut most_bytes = None;
+    for option in query.split('&').filter(|option| !option.is_empty()) {
+        match option.split_once('=').unwrap_or((option, "")) {
+            ("maxmemory", value) => {
+                let wrong = || invalid("its option 'maxmemory' must be a number of bytes, or such as 64mb");
+                most_bytes = Some(bytes(value).ok_or_else(wrong)?);
+            }
+            (other, _) => {
+                let hint = nearest::hint(other, &["maxmemory"]);
+                return Err(invalid(&format!("its option '{other}' is unknown{hint}")));
+            }
+        }
+    }
+    let server = Server { target: Target::Memory { name: name.to_owned(), most_bytes }, login: Login::default() };
+    Ok(Dsn { topology: Topology::Server(Arc::new(server)), login: Login::default() })
+}
+
+/// A size as the configuration of Redis has it.
+fn bytes(text: &str) -> Option<usize> {
+    let text = text.to_ascii_lowercase();
+    let unit = [("gb", 30), ("mb", 20), ("kb", 10)]
+        .into_iter()
+        .find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, shift)));
+    let (number, shift) = unit.unwrap_or((&text, 0));
+    number.parse::<usize>().ok()?.checked_mul(1 << shift)
 }
 
 /// A '/', '?' or '#' in a password ends the part that may have a login, and what stood before it is no port.
@@ -149,9 +187,7 @@ fn check_escapes(text: &str) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Server, Topology};
     use super::*;
-    use std::sync::Arc;
 
     fn tcp(host: &str, port: u16) -> Target {
         Target::Tcp { host: host.into(), port }
@@ -270,6 +306,29 @@ mod tests {
             "must be a valid DSN, its path and its option 'db' name different databases"
         );
         assert_eq!(server("redis://h/3?db=3").login.database, 3);
+    }
+
+    #[test]
+    fn a_store_in_memory_has_a_name_and_a_size() {
+        for (text, name, most_bytes) in [
+            ("memory://", "", None),
+            ("memory://shop-1.b_", "shop-1.b_", None),
+            ("MEMORY://Shop?maxmemory=64mb", "Shop", Some(64 << 20)),
+            ("memory://?maxmemory=1000", "", Some(1000)),
+            ("memory://?maxmemory=0", "", Some(0)),
+        ] {
+            let dsn = Dsn::parse(text).unwrap();
+            assert_eq!(dsn.in_memory(), Some(name));
+            assert_eq!(server(text).target, Target::Memory { name: name.into(), most_bytes });
+            assert_eq!(dsn.redacted(), format!("memory://{name}"));
+        }
+        for text in ["memory://h:1", "memory://u:p@h", "memory://a/1", "memory://a#b", "memory://\u{e4}"] {
+            assert!(error(text).contains("is followed by a name"), "{text}");
+        }
+        for text in ["memory://?maxmemory=", "memory://?maxmemory=1pb", "memory://?maxmemory=99999999999gb"] {
+            assert!(error(text).ends_with("must be a number of bytes, or such as 64mb"), "{text}");
+        }
+        assert!(error("memory://?ca=/x").contains("its option 'ca' is unknown"));
     }
 
     #[test]

@@ -43,6 +43,7 @@ pub use sleep::{Flow, Interrupts, NoInterrupts, rest};
 pub use stats::{Counters, Snapshot, Stats};
 pub use thread::forget_calls;
 pub use update::SealedContent;
+pub use wait::{LONGEST_ALONE, is_alone};
 
 use super::client::{Attempt, Client, Request};
 use super::clock;

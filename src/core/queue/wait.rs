@@ -13,8 +13,17 @@ use crate::core::connection::Wake;
 use crate::core::error::{Error, Result};
 use crate::core::pool::Connections;
 use crate::core::resolver::MASTER_IS_KNOWN_FOR;
-use crate::core::{reply, scripts};
+use crate::core::{memory, reply, scripts};
 use std::time::{Duration, Instant};
+
+/// So long a thread that [`is_alone`] waits at most: for a job that falls due later, a test moves the time.
+pub const LONGEST_ALONE: Duration = Duration::from_secs(1);
+
+/// Whether these queues are in the memory of this process, and no other thread has them: while this one waits, nobody pushes.
+#[must_use]
+pub fn is_alone(queues: &[Queue]) -> bool {
+    queues.iter().all(|queue| queue.client.key().dsn.in_memory().is_some_and(memory::is_own))
+}
 
 /// The queues of a waiter, and how it is registered in each.
 pub(super) struct Registration<'a> {
@@ -116,7 +125,7 @@ impl<'a> Registration<'a> {
                     _ => {}
                 }
             }
-            if is_last {
+            if is_last || self.is_in_vain() {
                 return Ok(Waited::Nothing);
             }
             match self.sleep(connections, deadline, interrupts).map_err(doing)? {
@@ -131,6 +140,12 @@ impl<'a> Registration<'a> {
     fn is_quiet(&self, index: usize) -> bool {
         let known = self.known.get(index).and_then(Option::as_ref);
         known.is_some_and(|known| known.look_at > Instant::now())
+    }
+
+    /// Whether to wait is in vain. A job that falls due soon is waited for.
+    fn is_in_vain(&self) -> bool {
+        let soon = Instant::now() + LONGEST_ALONE;
+        self.all().all(|known| known.look_at > soon) && is_alone(self.queues)
     }
 
     fn all(&self) -> impl Iterator<Item = &Registered<'a>> {

@@ -71,6 +71,12 @@ impl Feed {
         &self.queues
     }
 
+    /// Whether they are in the memory of this process.
+    #[must_use]
+    pub fn is_in_memory(&self) -> bool {
+        self.queues.iter().all(|queue| queue.client().key().dsn.in_memory().is_some())
+    }
+
     /// The queue of a delivery.
     #[must_use]
     pub fn queue(&self, index: usize) -> Option<&Queue> {

@@ -2,67 +2,20 @@
 
 use super::check;
 use crate::core::groups::GroupStats;
-use crate::core::job::{DEFAULT_PRIORITY, Due, JobId, JobInfo, JobOptions, NewJob, Place, State};
+use crate::core::job::{DEFAULT_PRIORITY, JobId, JobInfo, JobOptions, Place, State};
 use crate::core::queue::{PushOnce, Stats};
 use crate::core::registry::{Activity, Headcount};
 use crate::php::call::Call;
 use crate::php::classes::properties::JobInfo as InfoProperties;
 use crate::php::convert::ArrayKey;
-use crate::php::delay_queue::DelayQueue;
 use crate::php::exceptions::set_property;
 use crate::php::object::{self, Properties, property, unfilled};
-use crate::php::once::{self, once_job};
 use crate::php::origin::Origin;
 use crate::php::payload::Format;
-use crate::php::push::Fields;
 use crate::php::unwind::{Outcome, Unwind};
-use crate::php::{args, convert, groups, job_info, stats, sys, times};
+use crate::php::{args, convert, groups, job_info, once, stats, sys, times};
 use ext_php_rs::types::Zval;
 use std::cell::OnceCell;
-
-/// The job that `push()` would store, or `pushOnce()`, its arguments checked as there.
-pub fn new_job(call: &Call) -> Outcome<Zval> {
-    check()?;
-    let queue = call.required(1, args::inside::<DelayQueue>)?;
-    let item = call.required(2, |value, _| Ok(value.shallow_clone()))?;
-    let now_us = times::now_us();
-    let info = if call.bool_or(3, false)? {
-        let once = once_job(&item, 0, &queue.defaults)?;
-        let past = once.past.unwrap_or_default();
-        let new = new_info(queue, once.job, now_us);
-        JobInfo {
-            state: if once.is_buried { State::Buried } else { new.state },
-            created_at_ms: once.created_at_ms.unwrap_or(new.created_at_ms),
-            attempts: past.attempts,
-            timeouts: past.timeouts,
-            releases: past.releases,
-            buries: past.buries,
-            kicks: past.kicks,
-            first_due_at_us: (past.first_due_us > 0).then_some(past.first_due_us),
-            last_error: past.last_error,
-            ..new
-        }
-    } else {
-        new_info(queue, Fields::of_item(&item, 0)?.job(&queue.defaults)?, now_us)
-    };
-    job_info::object(&info, queue.defaults.encoding.format)
-}
-
-fn new_info(queue: &DelayQueue, job: NewJob, now_us: i64) -> JobInfo {
-    let due_at_us = match job.due {
-        Due::InMs(ms) => now_us.saturating_add(i64::try_from(ms).unwrap_or(i64::MAX).saturating_mul(1000)),
-        Due::AtUs(at_us) => at_us,
-    };
-    JobInfo {
-        id: job.id.unwrap_or_else(JobId::generate),
-        queue: queue.queue.name().to_owned(),
-        state: if due_at_us > now_us { State::Delayed } else { State::Ready },
-        payload: job.payload,
-        options: job.options,
-        due_at_us,
-        ..blank(now_us)
-    }
-}
 
 /// An answer of `pushOnce()`.
 pub fn push_once(call: &Call) -> Outcome<Zval> {

@@ -7,7 +7,7 @@ use super::signals;
 use super::state::{InHand, Loop, has_reached};
 use super::surroundings::Changes;
 use crate::core::clock;
-use crate::core::queue::{check_ready, rest};
+use crate::core::queue::{Flow, LONGEST_ALONE, check_ready, is_alone, rest};
 use crate::core::registry::Order;
 use crate::core::worker::alarm::Cause;
 use crate::core::worker::feed::Fetched;
@@ -100,8 +100,13 @@ impl Loop<'_> {
             if self.is_paused() {
                 self.leave();
                 let mut interrupts = self.interrupts(true);
-                let flow = rest(self.options.idle_timeout, &mut interrupts);
+                let is_alone = is_alone(self.feed.queues());
+                let length = self.options.idle_timeout.min(if is_alone { LONGEST_ALONE } else { Duration::MAX });
+                let flow = rest(length, &mut interrupts);
                 self.left(interrupts.php, flow)?;
+                if is_alone && flow == Flow::Continue {
+                    return Ok(StopReason::Empty); // nobody can tell it to go on
+                }
                 continue;
             }
             if self.options.max_jobs > 0 {
@@ -109,7 +114,9 @@ impl Loop<'_> {
                 self.feed.want(usize::try_from(left).unwrap_or(usize::MAX));
             }
             let mut interrupts = self.idling();
-            match self.feed.next(self.longest_wait(unacknowledged), &mut interrupts) {
+            let longest = self.longest_wait(unacknowledged);
+            let waits = longest != Some(Duration::ZERO) && unacknowledged.is_none();
+            match self.feed.next(longest, &mut interrupts) {
                 Ok(Fetched::Job(delivery)) => {
                     if let Err(fault) = self.back().and_then(|()| self.report_lost()) {
                         self.feed.put_back(*delivery);
@@ -121,8 +128,8 @@ impl Loop<'_> {
                 Ok(Fetched::Nothing) => {
                     self.back()?;
                     self.report_lost()?;
-                    if self.options.stop_when_empty {
-                        return Ok(StopReason::Empty);
+                    if self.options.stop_when_empty || waits && is_alone(self.feed.queues()) {
+                        return Ok(self.reason_to_stop().unwrap_or(StopReason::Empty));
                     }
                     unacknowledged = self.is_unacknowledged().then_some(ACKNOWLEDGED_WITHIN);
                 }

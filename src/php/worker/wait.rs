@@ -99,9 +99,9 @@ const LONGEST_RETRY: Duration = Duration::from_secs(2);
 
 impl Loop<'_> {
     /// Redis is away, or refuses for the moment: wait and ask again. Anything else ends the loop; so does an outage where
-    /// the loop is to return when nothing is there.
+    /// the loop is to return when nothing is there, and a store of this process, which does not come back.
     pub(super) fn away(&mut self, error: Error) -> Outcome<()> {
-        if !error.is_retryable() || self.options.stop_when_empty {
+        if !error.is_retryable() || self.options.stop_when_empty || self.feed.is_in_memory() {
             return Err(error.into());
         }
         let pause = match self.away {

@@ -5,13 +5,14 @@
 declare(strict_types=1);
 
 use DelayQueue\Database\Inbox;
-use DelayQueue\Testing;
 
 require dirname(__DIR__) . '/bootstrap.php';
 
 [, $dsn, $user, $password, $id, $createdAt] = $argv;
 $pdo = new PDO($dsn, $user ?: null, $password ?: null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION, PDO::ATTR_TIMEOUT => 30]);
-$job = Testing::jobOf(Testing::jobInfo(['id' => $id, 'queue' => 'orders', 'createdAt' => (float) $createdAt]), new DelayQueue('orders'), 1, static fn () => null);
+$queue = new DelayQueue('orders', 'memory://');
+$queue->pushOnce([['receipt' => $id, 'payload' => null, 'id' => $id, 'createdAt' => (float) $createdAt]]);
+$job = $queue->reserveJob($id);
 try {
     echo json_encode((new Inbox($pdo))->once($job, static function (PDO $pdo) use ($argv): void {
         echo "working\n";

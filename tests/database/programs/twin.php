@@ -5,7 +5,6 @@
 declare(strict_types=1);
 
 use DelayQueue\Database\Journal;
-use DelayQueue\InMemory\InMemoryQueue;
 
 require dirname(__DIR__) . '/bootstrap.php';
 
@@ -14,7 +13,7 @@ $open = static fn (): PDO => new PDO($dsn, $user ?: null, $password ?: null, [PD
 $report = static function (string $what, Throwable $error): void {
     echo "$what: ", strtr($error->getMessage(), "\n", ' '), "\n";
 };
-$queue = new InMemoryQueue('orders');
+$queue = new DelayQueue('orders', 'memory://');
 $journal = new Journal($open, batch: 100, atMost: 1000, report: $report);
 $journal->watch($queue);
 echo "ready\n";

@@ -48,14 +48,13 @@ final class EveryTestCall
                 $job->release(1, 2);
                 array_map(get_object_vars(...), Testing::calls($job));
             },
-            'DelayQueue\Testing::jobOf' => static function () use ($offline): void {
-                Testing::jobOf(Testing::jobInfo(['headers' => ['h' => 'x'], 'payload' => [1]]), $offline, 7, static fn () => null)->ack();
-            },
             'DelayQueue\Testing::jobInfo' => static fn () => Testing::jobInfo(['state' => State::Buried], Testing::jobInfo(['lastError' => 'why'])),
             'DelayQueue\Testing::jobInfo of nonsense' => static fn () => self::throws(static fn () => Testing::jobInfo(['state' => 1])),
-            'DelayQueue\Testing::newJob' => static fn () => Testing::newJob($offline, ['payload' => [1], 'headers' => ['h' => 'x']]),
-            'DelayQueue\Testing::newJob of nonsense' => static fn () => self::throws(static fn () => Testing::newJob($offline, ['payload' => NAN])),
-            'DelayQueue\Testing::newJob of pushOnce()' => static fn () => Testing::newJob($offline, ['receipt' => 'r', 'payload' => [1], 'past' => ['lastError' => 'why']], true),
+            'DelayQueue\JobInfo::place' => static fn () => Testing::jobInfo()->place(),
+            'DelayQueue\Testing::forgetMemory' => static function (): void {
+                (new DelayQueue('leaks', 'memory://leaks'))->push(1);
+                Testing::forgetMemory('leaks');
+            },
             'DelayQueue\Testing::pushOnce' => static fn () => Testing::pushOnce(1, known: 2),
             'DelayQueue\Testing::stats' => static fn () => Testing::stats(['ready' => 1])->toPrometheus(),
         ];

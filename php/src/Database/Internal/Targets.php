@@ -6,12 +6,12 @@ namespace DelayQueue\Database\Internal;
 
 use Closure;
 use DateTimeImmutable;
+use DelayQueue;
 use DelayQueue\Database\RowEnds;
 use DelayQueue\Exception;
 use DelayQueue\JobInfo;
 use DelayQueue\PreparedJob;
 use DelayQueue\QueueInterface;
-use DelayQueue\Queues;
 use UnexpectedValueException;
 
 /**
@@ -36,13 +36,13 @@ final class Targets
     private array $raw = [];
 
     /**
-     * @param (callable(string): QueueInterface)|null $make null: Queues::open()
+     * @param (callable(string): QueueInterface)|null $make null: new DelayQueue($name)
      * @param array<string, mixed> $options of DelayQueue: how rows go there
      */
     public function __construct(?callable $make, private readonly array $options = [])
     {
         $this->ends = $make instanceof RowEnds ? $make : null;
-        $this->make = $make === null ? static fn (string $name): QueueInterface => Queues::open($name) : $make(...);
+        $this->make = $make === null ? static fn (string $name): QueueInterface => new DelayQueue($name) : $make(...);
     }
 
     /** The application's queue. */

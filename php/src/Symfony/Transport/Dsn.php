@@ -13,7 +13,7 @@ use Symfony\Component\Messenger\Exception\InvalidArgumentException;
  */
 final class Dsn
 {
-    private const FORM = '~^delayqueue(s?)((?:\+(?:unix|sentinel|cluster))?):(.*)$~Ds';
+    private const FORM = '~^delayqueue(s?)((?:\+(?:unix|sentinel|cluster|memory))?):(.*)$~Ds';
 
     public static function isOurs(#[\SensitiveParameter] string $dsn): bool
     {
@@ -41,6 +41,8 @@ final class Dsn
             return [null, $own];
         }
 
-        return ["redis$secure$kind:$place" . ($others === '' ? '' : "?$others"), $own];
+        $scheme = $secure . $kind === '+memory' ? 'memory' : "redis$secure$kind";
+
+        return ["$scheme:$place" . ($others === '' ? '' : "?$others"), $own];
     }
 }

@@ -40,7 +40,8 @@ final class TransportFactory implements TransportFactoryInterface
 
     /**
      * @param string $dsn delayqueue://[user:pass@]host:port/db?queue=…, delayqueue+unix:///path?db=0, delayqueue+sentinel://…,
-     *     delayqueue+cluster://…; delayqueues: and so on with TLS; delayqueue: alone for what the extension is configured with
+     *     delayqueue+cluster://…; delayqueues: and so on with TLS; delayqueue+memory:// in tests; delayqueue: alone for what the extension
+     *     is configured with
      *
      * @throws InvalidArgumentException when the DSN or an option is wrong; nothing is sent
      */

@@ -1,0 +1,7 @@
+//! The store of `memory://`: the same answers as Redis, and what is its own.
+
+mod differential;
+mod faults;
+mod served;
+mod surface;
+mod waiting;
