@@ -23,8 +23,8 @@ usage: ./build.sh VERB
   build    compile the extension for PHP and prove that it loads
   demo     set up, build, and run a small shop that closes its unpaid orders while a worker is killed (under a minute)
   test     set up, build, and run the suites of tests (under 10 minutes): test [SUITE|FILE|FILE::TEST …]
-  verify   run what is too long for each day and belongs to a release (hours), or parts of it: verify [PART …], of mutants, databases, long, opcache,
-           leaks, valgrind, faults, frameworks, zts, matrix, samples, environment
+  verify   run what is too long for each day and belongs to a release (hours), or parts of it: verify [PART …], of mutants, databases, long, memory,
+           opcache, leaks, valgrind, faults, frameworks, zts, matrix, samples, environment
   docs     make the site of docs/ in target/docs/site, and try its code samples, links, search and alert rules
   matrix   test on Redis 6.2 and 8.0, Valkey 8.1 and 9.1, PHP 8.4 and 8.5, PostgreSQL 17 and 18, MariaDB 11.8 and MySQL 9.7, which it brings into
            target/matrix; and test the packages of dist

@@ -8,7 +8,7 @@ source "$root/scripts/suites.sh"
 # shellcheck source=scripts/debian.sh
 source "$root/scripts/debian.sh"
 
-parts=(mutants databases long opcache leaks valgrind faults frameworks zts matrix samples environment)
+parts=(mutants databases long memory opcache leaks valgrind faults frameworks zts matrix samples environment)
 
 run_part() {
   case $1 in
@@ -20,6 +20,7 @@ run_part() {
         suite "long: $configuration" test_phpunit "$root/$configuration" --group verify
       done
       ;;
+    memory) run_memory ;;
     opcache | leaks | valgrind) suite "$1" test_script "$root/tests/run-php.sh" "$extension" "$1" ;;
     samples) run_samples ;;
     faults | frameworks | zts | matrix | environment) suite "$1" test_script "$root/build.sh" "$1" ;;
@@ -37,6 +38,17 @@ run_databases() {
       --filter '/with data set "(postgresql|mariadb|mysql|sqlite)/'
   done
   unset DATABASES
+}
+
+# memory:// beside Redis: each command, random walks of the package, and the suites of core and package on the store.
+run_memory() {
+  local skipped
+  DELAYQUEUE_COMMANDS=100000 suite "memory: 100,000 commands of both" test_core --test core -- memory::differential
+  DELAYQUEUE_STEPS=100000 suite "memory: 100,000 steps of both" test_phpunit "$root/phpunit.xml.dist" --group verify --filter Walk
+  DELAYQUEUE_DSN=memory:// suite "memory: the package" test_phpunit "$root/phpunit.xml.dist" --exclude-group redis
+  cargo build --locked --no-default-features --example serve_memory
+  read -ra skipped < <(sed -n 's/^\([a-z_0-9:]*::[a-z_0-9]*\) .*/--skip \1/p' tests/core/memory/not_served.txt | tr '\n' ' ')
+  REDIS_SERVER=$target_dir/debug/examples/serve_memory suite "memory: the core, over a socket" test_core --test core -- --skip mutants "${skipped[@]}"
 }
 
 # The samples of the documents on the servers that users may have beside this Debian's.

@@ -1,7 +1,7 @@
 <?php
 
 /**
- * Calls every method of the extension thousands of times, right and wrong, and shows what stays allocated.
+ * Calls every method of the extension thousands of times, right and wrong, on Redis and in memory, and shows what stays allocated.
  *
  *     php -d extension=… tests/leak.php [CALLS [SECONDS [WORD…]]]
  *
@@ -28,9 +28,12 @@ $redis = new RedisServer();
 register_shutdown_function($redis->remove(...));
 $every = new EveryCall($redis->dsn());
 $calls = $every->all();
+foreach ((new EveryCall('memory://leaks'))->all() as $name => $call) {
+    $calls["$name, in memory"] = $call;
+}
 $resident = static fn (): int => (int) explode(' ', file_get_contents('/proc/self/statm'))[1] * $page;
 
-printf("%-62s %7s %10s %12s %8s\n", 'call', 'calls', 'heap (B)', 'process (B)', 'µs/call');
+printf("%-72s %7s %10s %12s %8s\n", 'call', 'calls', 'heap (B)', 'process (B)', 'µs/call');
 $passed = $failed = 0;
 foreach ($calls as $name => $call) {
     if ($words !== [] && array_filter($words, static fn (string $word) => str_contains($name, $word)) === []) {
@@ -58,7 +61,7 @@ foreach ($calls as $name => $call) {
     $process = $resident() - $process;
     $good = $heap <= 0 && $process < 1 << 20;
     $good ? $passed++ : $failed++;
-    printf("%-62s %7d %10d %12d %8.1f%s\n", $name, $count, $heap, $process, $elapsed / $count * 1e6, $good ? '' : '  GROWS');
+    printf("%-72s %7d %10d %12d %8.1f%s\n", $name, $count, $heap, $process, $elapsed / $count * 1e6, $good ? '' : '  GROWS');
 }
 if ($words === []) {
     foreach ($every->missing() as $method) {

@@ -1,24 +1,28 @@
 <?php
 
 /**
- * Every call a few times, for valgrind; see tests/valgrind.sh.
+ * Every call a few times, on Redis and in memory, for valgrind; see tests/valgrind.sh.
  *
  *     php -d extension=… tests/valgrind.php DSN
  */
 
 declare(strict_types=1);
 
+use DelayQueue\Testing;
 use DelayQueue\Tests\Support\EveryCall;
 
 require __DIR__ . '/phpunit/support/bootstrap.php';
 
 ini_set('delayqueue.testing', '1');
 $made = 0;
-foreach ((new EveryCall($argv[1]))->all() as $call) {
-    for ($n = 0; $n < 3; $n++) {
-        $call();
-        $made++;
+foreach ([$argv[1], 'memory://'] as $dsn) {
+    foreach ((new EveryCall($dsn))->all() as $call) {
+        for ($n = 0; $n < 3; $n++) {
+            $call();
+            $made++;
+        }
     }
+    Testing::travelBack();
 }
 
 // Forks, signals and what is left over at the end of a process.

@@ -32,6 +32,7 @@ final class Cases
         'groups' => Cases\Groups::class,
         'schedules' => Cases\Schedules::class,
         'outbox' => Cases\Outbox::class,
+        'memory-engine' => Cases\MemoryEngine::class,
     ];
 
     /** @return list<string> */

@@ -11,6 +11,7 @@ final class Endpoint
      * @param int $pid of the server
      * @param bool $persistent the connection outlives a web request
      * @param string|null $cluster the nodes of a cluster, host:port each, for peers that know one
+     * @param string|null $dsn another way to it, or to a store in the process of the peer, for peers that know DSNs
      */
     public function __construct(
         public readonly int $pid,
@@ -20,6 +21,7 @@ final class Endpoint
         public readonly string $queue = 'bench',
         public readonly ?string $cluster = null,
         public readonly int $partitions = 1,
+        public readonly ?string $dsn = null,
     ) {
     }
 

@@ -51,6 +51,12 @@ class RedisServer extends Server
         return (int) array_sum($found[1]);
     }
 
+    /** Over the Unix socket. */
+    public function nearby(): Endpoint
+    {
+        return new Endpoint($this->process->pid, $this->port, dsn: "redis+unix://{$this->socket()}?db=0");
+    }
+
     /** Where it works. */
     public function directory(): string
     {

@@ -8,21 +8,12 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
-/// Where to connect to.
+/// Where to connect to; in tests a store of this process, by its name, and how much memory it may take (0: any).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Target {
-    Tcp {
-        host: String,
-        port: u16,
-    },
-    Unix {
-        path: String,
-    },
-    /// A store of this process, by its name, and how much memory it may take; 0: any.
-    Memory {
-        name: String,
-        most_bytes: Option<usize>,
-    },
+    Tcp { host: String, port: u16 },
+    Unix { path: String },
+    Memory { name: String, most_bytes: Option<usize> },
 }
 
 impl fmt::Display for Target {

@@ -163,6 +163,16 @@ pub fn parse(frame: &[u8]) -> Result<Value, Malformed> {
     }
 }
 
+/// The words of one complete command, as [`write_command`] writes it.
+///
+/// # Errors
+/// [`Malformed`] when it is something else.
+pub fn words(frame: &[u8]) -> Result<Vec<&[u8]>, Malformed> {
+    let mut plain = Plain { rest: frame };
+    let words = plain.kind(b'*').and_then(|()| plain.several(|plain| plain.kind(b'$').and_then(|()| plain.text())));
+    words.ok_or(Malformed)
+}
+
 /// The kinds of replies that scripts and HELLO give, read without the crate's general parser, which costs a worker more
 /// than all the rest of its round trip. Anything else is left to that.
 struct Plain<'a> {
@@ -178,12 +188,7 @@ impl<'a> Plain<'a> {
                 let line = self.line()?;
                 small_int(line).or_else(|| std::str::from_utf8(line).ok()?.parse().ok()).map(Value::Int)
             }
-            b'$' => {
-                let length = self.length()?;
-                let bytes = self.take(length)?;
-                self.take(2)?;
-                Some(Value::BulkString(bytes.to_vec()))
-            }
+            b'$' => self.text().map(|bytes| Value::BulkString(bytes.to_vec())),
             b'*' if depth < DEEPEST => self.several(|plain| plain.value(depth + 1)).map(Value::Array),
             b'_' => self.take(2).map(|_| Value::Nil),
             b'%' if depth < DEEPEST => {
@@ -191,6 +196,17 @@ impl<'a> Plain<'a> {
             }
             _ => None,
         }
+    }
+
+    fn kind(&mut self, wanted: u8) -> Option<()> {
+        (self.take(1)? == [wanted]).then_some(())
+    }
+
+    fn text(&mut self) -> Option<&'a [u8]> {
+        let length = self.length()?;
+        let bytes = self.take(length)?;
+        self.take(2)?;
+        Some(bytes)
     }
 
     fn several<T>(&mut self, mut next: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {

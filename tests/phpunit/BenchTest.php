@@ -164,6 +164,18 @@ final class BenchTest extends TestCase
         $this->assertNotSame('not measured', $results['figures'][0]['measured']);
     }
 
+    public function testTheStoreInMemoryIsMeasuredBesideRedis(): void
+    {
+        [, $results] = $this->bench('--peers=delayqueue', '--cases=memory-engine');
+
+        $table = $results['tables']['memory-engine'];
+        $this->assertSame([], $table['failures']);
+        $rows = ['1,000 jobs, Redis', '1,000 jobs, memory://', '100,000 jobs, Redis', '100,000 jobs, memory://'];
+        $this->assertSame($rows, array_keys($table['rows']));
+        $this->assertCount(9, $results['figures']);
+        $this->assertNotContains('not measured', array_column($results['figures'], 'measured'));
+    }
+
     public function testAFigureIsTheMedianOfTheRatiosOfTheRuns(): void
     {
         $table = new Table('push', 'Push', ['jobs_per_s' => 'jobs/s']);

@@ -103,6 +103,25 @@ final class FpmTest extends ProcessTestCase
         $this->assertSame([false, false], $this->answer('set testing'));
     }
 
+    /** Requests that the next process of the pool runs would not find the jobs: memory is for tests. */
+    public function testAQueueInMemoryIsThatOfOneProcessAndForTestsOnly(): void
+    {
+        $this->start();
+        $this->assertStringContainsString('needs the ini setting delayqueue.testing=1', $this->get('push', 'a', 'memory://')->body);
+        $this->fpm->stop();
+        $this->start(pool: ['php_admin_value[delayqueue.testing]' => '1']);
+        $this->answer('push', 'kept', 'memory://');
+        for ($n = 0; $n < 5; $n++) {
+            $this->assertGoodRequest('memory://');
+        }
+        $this->assertSame(1, $this->answer('count', dsn: 'memory://'));
+        $this->assertSame([], $this->redis->clients($pid = $this->pid()));
+        posix_kill($pid, SIGKILL);
+        Wait::until(fn () => !file_exists("/proc/$pid"), 10, 'php-fpm has seen the end of its process');
+        $this->assertSame(0, $this->answer('count', dsn: 'memory://'));
+        $this->assertGoodRequest('memory://');
+    }
+
     public function testAJobIsKeptAliveForAsLongAsTheRequestLasts(): void
     {
         $this->start();

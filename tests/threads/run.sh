@@ -49,12 +49,14 @@ check "a time limit ends the handler of its thread only" "0 0 0 0" time_limits_h
 check "a signal ends the loops of all threads at once" "0 0 0 0 0" a_signal_ends_every_loop 5 2
 check "exit and errors end the request of their thread only" "0 7 255 255 0 7 255 255" errors_stay_in_their_thread 8 3
 check "threads that end leave nothing" "0 0 0 0" threads_come_and_go 4 2 50
+check "threads share a store in memory by its name, and wait for each other" "0 0 0 0 0 0 0 0" memory_is_of_the_process 8 2
 check "PHP may start more than once in a process" "0 0 0" time_limits_hit_their_own_thread 3 1 1 3
 check "every engine that a process starts hears of an exit" "0 7 255" errors_stay_in_their_thread 3 1 1 3
 # PHP's own allocator is switched off, so that valgrind sees every block. PHP compares strings in words, and with them bytes that nobody has set.
 export USE_ZEND_ALLOC=0 ZEND_DONT_UNLOAD_MODULES=1
 under="valgrind --quiet --undef-value-errors=no --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite --error-exitcode=9"
 check "valgrind finds neither wrong accesses nor leaks in threads" "0 0 0" nothing_is_shared 3 2
+check "valgrind finds neither wrong accesses nor leaks in threads with stores in memory" "0 0 0" memory_is_of_the_process 3 2
 check "valgrind finds neither wrong accesses nor leaks in threads that come and go" "0 0" threads_come_and_go 2 1 2
 
 echo "threads: $passed passed, $failed_tests failed"

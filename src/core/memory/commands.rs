@@ -1,10 +1,9 @@
-//! The commands of Redis that scripts and the core send: their table, their arguments, and those of keys and texts. `hashes.rs` and `sorted.rs` have
-//! the others, `engine.rs` those of connections and scripts.
+//! The commands of Redis that scripts and the core send: their table and their arguments. `engine.rs` has those of connections and scripts.
 
 use super::answer::Answer;
 use super::engine::State;
 use super::store::{Value, WrongType};
-use super::{hashes, sorted};
+use super::{hashes, keys, served, sorted};
 
 /// Why a command is refused.
 #[derive(Debug)]
@@ -52,14 +51,13 @@ macro_rules! commands {
     };
 }
 
-/// In the order of their names.
 pub const COMMANDS: &[Command] = commands! {
-    "APPEND" 3 More &[] => append;
-    "CONFIG" -2 Read &["GET"] => config;
-    "DEL" -2 Less &[] => delete;
-    "EXISTS" -2 Read &[] => exists;
+    "APPEND" 3 More &[] => keys::append;
+    "CONFIG" -2 Read &["GET"] => |_, _| Ok(Answer::Map(Vec::new()));
+    "DEL" -2 Less &[] => keys::delete;
+    "EXISTS" -2 Read &[] => keys::exists;
     "GET" 2 Read &[] => |state, args| Ok(Answer::text_or_nil(state.store.get::<Vec<u8>>(at(args, 0))?));
-    "GETRANGE" 4 Read &[] => get_range;
+    "GETRANGE" 4 Read &[] => keys::get_range;
     "HDEL" -3 Less &[] => hashes::delete;
     "HEXISTS" 3 Read &[] => hashes::exists;
     "HGET" 3 Read &[] => hashes::get;
@@ -71,13 +69,13 @@ pub const COMMANDS: &[Command] = commands! {
     "HSET" -4 More &[] => hashes::set;
     "HSETNX" 4 More &[] => hashes::set_new;
     "INFO" -1 Read &[] => |state, _| Ok(Answer::text(state.info()));
-    "PING" -1 Read &[] => ping;
-    "PTTL" 2 Read &[] => time_to_live;
+    "PING" -1 Read &[] => keys::ping;
+    "PTTL" 2 Read &[] => keys::time_to_live;
     "PUBLISH" 3 Read &[] => |state, args| Ok(Answer::count(state.publish(at(args, 0), at(args, 1))));
-    "SET" -3 More &["PX", "GET"] => set;
-    "TIME" 1 Read &[] => time;
+    "SET" -3 More &["PX", "GET"] => keys::set;
+    "TIME" 1 Read &[] => keys::time;
     "TYPE" 2 Read &[] => |state, args| Ok(Answer::status(state.store.any(at(args, 0)).map_or("none", Value::kind)));
-    "UNLINK" -2 Less &[] => delete;
+    "UNLINK" -2 Less &[] => keys::delete;
     "WAIT" 3 Read &[] => |_, args| Ok(Answer::Int(int(at(args, 0))?));
     "WAITAOF" 4 Read &[] => |_, args| Ok(Answer::List(vec![Answer::Int(int(at(args, 0))?), Answer::Int(int(at(args, 1))?)]));
     "ZADD" -4 More &["NX", "XX", "GT", "LT", "CH"] => sorted::add;
@@ -94,17 +92,8 @@ pub const COMMANDS: &[Command] = commands! {
     "ZSCORE" 3 Read &[] => sorted::score;
 };
 
-pub fn find(name: &[u8]) -> Option<&'static Command> {
-    let mut upper = [0u8; 24];
-    let upper = upper.get_mut(..name.len())?;
-    upper.copy_from_slice(name);
-    upper.make_ascii_uppercase();
-    let found = COMMANDS.binary_search_by(|command| command.name.as_bytes().cmp(upper)).ok();
-    #[cfg(debug_assertions)]
-    let found = found.and_then(|at| COMMANDS.get(at)).or_else(|| super::served::find(upper));
-    #[cfg(not(debug_assertions))]
-    let found = found.and_then(|at| COMMANDS.get(at));
-    found
+fn find(name: &[u8]) -> Option<&'static Command> {
+    served::COMMANDS.iter().chain(COMMANDS).find(|command| name.eq_ignore_ascii_case(command.name.as_bytes()))
 }
 
 /// Carries a command out, as Redis would: of a script where one runs.
@@ -117,7 +106,6 @@ pub fn run(state: &mut State, words: &[&[u8]]) -> Answer {
             unknown(name, args)
         });
     };
-    #[cfg(debug_assertions)]
     state.seen.count(command.name);
     if !fits(words.len(), command.words) {
         return Answer::Error(match state.script {
@@ -147,7 +135,7 @@ pub fn wrong_number(name: &str) -> String {
     format!("ERR wrong number of arguments for '{}' command", name.to_ascii_lowercase())
 }
 
-pub fn unknown(name: &[u8], args: Args) -> String {
+fn unknown(name: &[u8], args: Args) -> String {
     let mut text = format!("ERR unknown command '{}', with args beginning with: ", shown(name));
     let begin = text.len();
     for arg in args {
@@ -198,81 +186,4 @@ pub fn options<'a>(
         rest = tail;
     }
     Ok(())
-}
-
-fn ping(_: &mut State, args: Args) -> Outcome {
-    match args {
-        [] => Ok(Answer::status("PONG")),
-        [text] => Ok(Answer::text(text)),
-        _ => Err(Refusal(wrong_number("PING"))),
-    }
-}
-
-fn time(state: &mut State, _: Args) -> Outcome {
-    let us = state.store.now_us;
-    Ok(Answer::List([us / 1_000_000, us % 1_000_000].map(|number| Answer::text(number.to_string())).into()))
-}
-
-fn delete(state: &mut State, args: Args) -> Outcome {
-    Ok(Answer::count(args.iter().filter(|key| state.store.remove(key).is_some()).count()))
-}
-
-fn exists(state: &mut State, args: Args) -> Outcome {
-    Ok(Answer::count(args.iter().filter(|key| state.store.any(key).is_some()).count()))
-}
-
-fn time_to_live(state: &mut State, args: Args) -> Outcome {
-    let now_ms = state.store.now_ms();
-    Ok(Answer::Int(match state.store.end(at(args, 0)) {
-        None => -2,
-        Some(None) => -1,
-        Some(Some(end)) => (*end - now_ms).max(0),
-    }))
-}
-
-fn append(state: &mut State, args: Args) -> Outcome {
-    let text = state.store.make::<Vec<u8>>(at(args, 0))?;
-    text.extend_from_slice(at(args, 1));
-    Ok(Answer::count(text.len()))
-}
-
-fn get_range(state: &mut State, args: Args) -> Outcome {
-    let (from, to) = (int(at(args, 1))?, int(at(args, 2))?);
-    let Some(text) = state.store.get::<Vec<u8>>(at(args, 0))? else { return Ok(Answer::text("")) };
-    if from < 0 && to < 0 && from > to {
-        return Ok(Answer::text(""));
-    }
-    let len = i64::try_from(text.len()).unwrap_or(i64::MAX);
-    let place = |index: i64| usize::try_from(if index < 0 { index.saturating_add(len) } else { index }).unwrap_or(0);
-    Ok(Answer::text(text.get(place(from)..text.len().min(place(to).saturating_add(1))).unwrap_or_default()))
-}
-
-fn set(state: &mut State, args: Args) -> Outcome {
-    let (mut lives, mut gives_old) = (None, false);
-    options("SET", args.get(2..).unwrap_or_default(), |option, values| {
-        match option {
-            "GET" => gives_old = true,
-            _ => lives = Some(at(values, 0)),
-        }
-        Ok(())
-    })?;
-    let ends_ms = match lives.map(int).transpose()? {
-        None => None,
-        Some(ms @ 1..) => Some(state.store.now_ms().saturating_add(ms)),
-        Some(_) => return refuse("invalid expire time in 'set' command"),
-    };
-    let key = at(args, 0);
-    let answer = if gives_old { Answer::text_or_nil(state.store.get::<Vec<u8>>(key)?) } else { Answer::OK };
-    state.store.put(key, Value::Text(at(args, 1).to_vec()), ends_ms);
-    Ok(answer)
-}
-
-/// Nothing can be set here.
-fn config(state: &mut State, args: Args) -> Outcome {
-    #[cfg(debug_assertions)]
-    if !at(args, 0).eq_ignore_ascii_case(b"GET") {
-        return super::served::configure(state, args);
-    }
-    let _ = (state, args);
-    Ok(Answer::Map(Vec::new()))
 }

@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::commands::{self, Args, Outcome, at, int, refuse, wrong_number};
 use super::lua::Scripts;
 use super::mailbox::Mailbox;
+use super::served::Seen;
 use super::store::Store;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -32,8 +33,7 @@ pub struct State {
     pub script: Option<Script>,
     channels: FxHashMap<Box<[u8]>, Vec<Arc<Mailbox>>>,
     clients: FxHashMap<u64, Option<ThreadId>>,
-    #[cfg(debug_assertions)]
-    pub seen: super::served::Seen,
+    pub seen: Seen,
 }
 
 impl Default for State {
@@ -44,8 +44,7 @@ impl Default for State {
             script: None,
             channels: FxHashMap::default(),
             clients: FxHashMap::default(),
-            #[cfg(debug_assertions)]
-            seen: super::served::Seen::default(),
+            seen: Seen::default(),
         }
     }
 }
@@ -70,14 +69,12 @@ impl State {
     /// What `doctor()` asks for.
     pub fn info(&self) -> String {
         let (used, most, clients) = (self.store.bytes() + BASE_BYTES, self.most_bytes, self.clients.len());
-        let text = format!(
+        let seen = self.seen.info();
+        format!(
             "# Server\r\nredis_version:{VERSION}\r\nredis_mode:standalone\r\n# Clients\r\nconnected_clients:{clients}\r\nmaxclients:10000\r\n\
              # Memory\r\nused_memory:{used}\r\nmaxmemory:{most}\r\nmaxmemory_policy:noeviction\r\n# Persistence\r\naof_enabled:0\r\n\
-             # Replication\r\nrole:master\r\nconnected_slaves:0\r\n"
-        );
-        #[cfg(debug_assertions)]
-        let text = text + &self.seen.info();
-        text
+             # Replication\r\nrole:master\r\nconnected_slaves:0\r\n{seen}"
+        )
     }
 
     /// Whether no other thread of the embedding language has this store.
@@ -88,10 +85,7 @@ impl State {
     /// `thread`: one of the embedding language.
     pub fn enter(&mut self, client: &Mailbox, thread: Option<ThreadId>) {
         self.clients.insert(client.id, thread);
-        #[cfg(debug_assertions)]
-        {
-            self.seen.connections += 1;
-        }
+        self.seen.connected();
     }
 
     pub fn leave(&mut self, client: &Mailbox) {
@@ -128,7 +122,6 @@ impl Engine {
         let Some((name, least, run)) = own else {
             return self.with(|state| commands::run(state, words)).unwrap_or_else(in_use);
         };
-        #[cfg(debug_assertions)]
         self.with(|state| state.seen.count(name));
         if args.len() < *least {
             return Answer::Error(wrong_number(name));

@@ -4,18 +4,19 @@ use super::answer::{Answer, score_text};
 use super::commands::{self, Outcome, Refusal};
 use super::engine::State;
 use super::structs;
-use mlua::{AppDataRefMut, HookTriggers, Lua, LuaOptions, LuaString, MultiValue, Result, StdLib, Value, VmState};
+use super::values::{Word, reply, to_answer};
+use mlua::{
+    AppDataRefMut, HookTriggers, IntoLua, Lua, LuaOptions, LuaString, MultiValue, Result, StdLib, Value, VmState,
+};
 use rustc_hash::FxHashMap;
 use std::time::Duration;
 
-/// As much memory as Lua may take.
+/// As much memory as a script may take.
 const MOST_BYTES: usize = 256 << 20;
 /// A script that runs for longer is ended.
 const LONGEST: Duration = Duration::from_secs(5);
 /// It is looked for that after so many instructions.
 const LOOK_EVERY: u32 = 1_000_000;
-/// Lists in lists that a script answers.
-const DEEPEST: usize = 100;
 
 /// A command's error that ends its script.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +35,6 @@ impl Scripts {
     pub fn new(state: State) -> Result<Self> {
         let options = LuaOptions::new().catch_rust_panics(false);
         let lua = Lua::new_with(StdLib::TABLE | StdLib::STRING | StdLib::MATH, options)?;
-        lua.set_memory_limit(MOST_BYTES)?;
         lua.set_app_data(state);
         let library = lua.create_table()?;
         library.set("call", lua.create_function(|lua, args| call(lua, &args, true))?)?;
@@ -82,18 +82,26 @@ impl Scripts {
             return Answer::Error("NOSCRIPT No matching script. Please use EVAL.".into());
         };
         let run = || {
+            // Lua 5.1 does not clear up where memory is short.
+            if self.lua.used_memory() > MOST_BYTES / 2 {
+                self.lua.gc_collect()?;
+            }
             let globals = self.lua.globals();
             for (name, values) in [("KEYS", keys), ("ARGV", args)] {
-                let table = self.lua.create_table_with_capacity(values.len(), 0)?;
-                for value in values {
-                    table.raw_push(self.lua.create_string(value)?)?;
-                }
-                globals.raw_set(name, table)?;
+                globals.raw_set(name, self.lua.create_sequence_from(values.iter().map(|value| Word(value)))?)?;
             }
-            to_answer(&function.call(())?, 0)
+            to_answer(&within(&self.lua, MOST_BYTES, || function.call(()))?, 0)
         };
         run().unwrap_or_else(|error| Answer::Error(reason(&error, &String::from_utf8_lossy(sha))))
     }
+}
+
+/// Does something while Lua may take so much memory; 0: any, which spares mlua a guard around each step that takes some.
+fn within<T>(lua: &Lua, most_bytes: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let before = lua.set_memory_limit(most_bytes)?;
+    let done = work();
+    lua.set_memory_limit(before)?;
+    done
 }
 
 /// Ends a script that runs for too long, also one that catches its errors.
@@ -134,33 +142,27 @@ fn reason(error: &mlua::Error, sha: &str) -> String {
     }
 }
 
-fn reply(lua: &Lua, kind: &str, text: &LuaString) -> Result<Value> {
-    let table = lua.create_table()?;
-    table.raw_set(kind, text)?;
-    Ok(Value::Table(table))
-}
-
 fn call(lua: &Lua, args: &MultiValue, raises: bool) -> Result<Value> {
-    match commanded(lua, args)? {
+    within(lua, 0, || match commanded(lua, args)? {
         Answer::Error(why) if raises => Err(mlua::Error::external(Refused { why, line: line(lua, 1) })),
-        answer => to_lua(lua, answer),
-    }
+        answer => answer.into_lua(lua),
+    })
 }
 
 fn commanded(lua: &Lua, args: &MultiValue) -> Result<Answer> {
     if args.is_empty() {
         return Ok(Answer::Error("ERR Please specify at least one argument for this redis lib call".into()));
     }
-    enum Word {
+    enum Given {
         Text(mlua::BorrowedBytes),
         Number(String),
     }
     let mut owned = Vec::with_capacity(args.len());
     for value in args {
         owned.push(match value {
-            Value::String(text) => Word::Text(text.as_bytes()),
-            Value::Integer(number) => Word::Number(itoa::Buffer::new().format(*number).to_owned()),
-            Value::Number(number) => Word::Number(score_text(*number)),
+            Value::String(text) => Given::Text(text.as_bytes()),
+            Value::Integer(number) => Given::Number(itoa::Buffer::new().format(*number).to_owned()),
+            Value::Number(number) => Given::Number(score_text(*number)),
             _ => {
                 let why = "ERR Lua redis lib command arguments must be strings or integers";
                 return Ok(Answer::Error(why.into()));
@@ -170,71 +172,12 @@ fn commanded(lua: &Lua, args: &MultiValue) -> Result<Answer> {
     let words: Vec<&[u8]> = owned
         .iter()
         .map(|word| match word {
-            Word::Text(text) => &**text,
-            Word::Number(text) => text.as_bytes(),
+            Given::Text(text) => &**text,
+            Given::Number(text) => text.as_bytes(),
         })
         .collect();
     match lua.try_app_data_mut::<State>() {
         Ok(Some(mut state)) => Ok(commands::run(&mut state, &words)),
         _ => Err(mlua::Error::runtime("the store is in use")),
     }
-}
-
-/// As scripts see it, in RESP2.
-fn to_lua(lua: &Lua, answer: Answer) -> Result<Value> {
-    Ok(match answer {
-        #[expect(clippy::cast_precision_loss, reason = "a number of Lua 5.1 is a double")]
-        Answer::Int(number) => Value::Number(number as f64),
-        Answer::Text(bytes) => Value::String(lua.create_string(bytes)?),
-        Answer::Double(number) => Value::String(lua.create_string(score_text(number))?),
-        Answer::Nil => Value::Boolean(false),
-        Answer::Status(word) => reply(lua, "ok", &lua.create_string(word.as_bytes())?)?,
-        Answer::Error(why) => reply(lua, "err", &lua.create_string(why)?)?,
-        Answer::List(answers) | Answer::Push(answers) => {
-            let table = lua.create_table_with_capacity(answers.len(), 0)?;
-            for answer in answers {
-                table.raw_push(to_lua(lua, answer)?)?;
-            }
-            Value::Table(table)
-        }
-        Answer::Map(pairs) | Answer::Scored(pairs) => {
-            let table = lua.create_table_with_capacity(2 * pairs.len(), 0)?;
-            for (name, value) in pairs {
-                table.raw_push(lua.create_string(name)?)?;
-                table.raw_push(to_lua(lua, value)?)?;
-            }
-            Value::Table(table)
-        }
-    })
-}
-
-/// What a script returns.
-fn to_answer(value: &Value, depth: usize) -> Result<Answer> {
-    if depth > DEEPEST {
-        return Err(mlua::Error::runtime("reached lua stack limit"));
-    }
-    Ok(match value {
-        Value::Integer(number) => Answer::Int(*number),
-        #[expect(clippy::cast_possible_truncation, reason = "as Redis does")]
-        Value::Number(number) => Answer::Int(*number as i64),
-        Value::String(text) => Answer::text(text.as_bytes()),
-        Value::Boolean(true) => Answer::Int(1),
-        Value::Table(table) => {
-            if let Value::String(why) = table.raw_get("err")? {
-                return Ok(Answer::Error(why.to_string_lossy()));
-            }
-            if let Value::String(word) = table.raw_get("ok")? {
-                return Ok(Answer::Status(word.to_string_lossy().into()));
-            }
-            let mut answers = Vec::with_capacity(table.raw_len());
-            for at in 1.. {
-                match table.raw_get::<Value>(at)? {
-                    Value::Nil => break,
-                    value => answers.push(to_answer(&value, depth + 1)?),
-                }
-            }
-            Answer::List(answers)
-        }
-        _ => Answer::Nil,
-    })
 }

@@ -5,14 +5,15 @@ mod answer;
 mod commands;
 mod engine;
 mod hashes;
+mod keys;
 mod lua;
 mod mailbox;
-#[cfg(debug_assertions)]
+#[cfg_attr(debug_assertions, path = "../../../examples/serve_memory/commands.rs")]
 mod served;
 mod sorted;
 mod store;
 mod structs;
-mod tree;
+mod values;
 mod zset;
 
 use super::pool;
@@ -21,7 +22,6 @@ use super::resp::{self, Bounds, Malformed};
 use answer::Answer;
 use engine::{Engine, State};
 use mailbox::Mailbox;
-use redis::Value;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -160,16 +160,11 @@ fn now_us() -> i64 {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        match self.store.try_lock() {
-            Ok(engine) => engine.with(|state| state.leave(&self.mailbox)),
-            Err(TryLockError::Poisoned(_)) => None,
-            // Another thread of the parent had it when this child was forked.
-            Err(TryLockError::WouldBlock) if !self.owner.is_current() => None,
-            Err(TryLockError::WouldBlock) => {
-                let engine = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-                engine.with(|state| state.leave(&self.mailbox))
-            }
-        };
+        // Another thread of the parent may have had the store when this process was forked.
+        if self.owner.is_current() {
+            let engine = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+            engine.with(|state| state.leave(&self.mailbox));
+        }
     }
 }
 
@@ -187,7 +182,6 @@ impl Write for Stream {
             rest = &[];
             None
         }) {
-            let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
             self.mailbox.answer(&self.run(&words));
             rest = rest.get(length..).unwrap_or_default();
         }
@@ -211,14 +205,12 @@ impl AsRawFd for Stream {
     }
 }
 
-type Words = Vec<Vec<u8>>;
+type Words<'a> = Vec<&'a [u8]>;
 
 /// The command at the start of `bytes`, and how long it is; `None` while more bytes are needed.
-fn read_command(bytes: &[u8]) -> Result<Option<(Words, usize)>, Malformed> {
+fn read_command(bytes: &[u8]) -> Result<Option<(Words<'_>, usize)>, Malformed> {
     let Some(length) = resp::frame_length(bytes, Bounds { values: 1 << 24, ..Bounds::RECORDS })? else {
         return Ok(None);
     };
-    let Value::Array(words) = resp::parse(bytes.get(..length).unwrap_or_default())? else { return Err(Malformed) };
-    let text = |word| if let Value::BulkString(text) = word { Ok(text) } else { Err(Malformed) };
-    Ok(Some((words.into_iter().map(text).collect::<Result<_, _>>()?, length)))
+    Ok(Some((resp::words(bytes.get(..length).unwrap_or_default())?, length)))
 }

@@ -1,17 +1,13 @@
 //! Keys and their values.
 
 use super::zset::Zset;
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
-/// Fields in the order in which they came, as Redis has them while they are few.
+/// Fields in the order in which they came, as Redis has them while they are few; the last one takes the place of one that goes.
 #[derive(Debug, Clone, Default)]
 pub struct Hash {
-    /// Each with its number in `order`.
-    fields: FxHashMap<Arc<[u8]>, (u64, Vec<u8>)>,
-    order: BTreeMap<u64, Arc<[u8]>>,
-    last: u64,
+    fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
     bytes: usize,
 }
 
@@ -19,7 +15,7 @@ pub struct Hash {
 pub type Pair<'a> = (&'a [u8], &'a [u8]);
 
 /// What a field takes beside its name and its value.
-const FIELD: usize = 112;
+const FIELD: usize = 96;
 
 impl Hash {
     pub fn len(&self) -> usize {
@@ -27,42 +23,39 @@ impl Hash {
     }
 
     pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
-        self.fields.get(name).map(|(_, value)| value.as_slice())
+        self.fields.get(name).map(Vec::as_slice)
     }
 
     /// True: it was not there.
     pub fn set(&mut self, name: &[u8], value: &[u8]) -> bool {
         self.bytes += value.len();
-        if let Some((_, known)) = self.fields.get_mut(name) {
+        if let Some(known) = self.fields.get_mut(name) {
             self.bytes -= known.len();
-            *known = value.to_vec();
+            value.clone_into(known);
             return false;
         }
         self.bytes += name.len() + FIELD;
-        self.last += 1;
-        let name: Arc<[u8]> = name.into();
-        self.order.insert(self.last, Arc::clone(&name));
-        self.fields.insert(name, (self.last, value.to_vec()));
+        self.fields.insert(name.into(), value.to_vec());
         true
     }
 
     pub fn remove(&mut self, name: &[u8]) -> bool {
-        let Some((number, value)) = self.fields.remove(name) else { return false };
-        self.order.remove(&number);
+        let Some(value) = self.fields.swap_remove(name) else { return false };
         self.bytes -= name.len() + value.len() + FIELD;
         true
     }
 
     pub fn all(&self) -> impl Iterator<Item = Pair<'_>> {
-        self.order.values().map(|name| (&**name, self.get(name).unwrap_or_default()))
+        self.fields.iter().map(|(name, value)| (&**name, value.as_slice()))
     }
 
-    /// So many fields from a cursor on, and the next cursor; 0 begins, and says that these were the last. A field that is there all the time is met,
-    /// whatever else comes and goes.
-    pub fn scan(&self, cursor: u64, count: usize) -> (u64, Vec<Pair<'_>>) {
-        let mut rest = self.order.range(cursor..);
-        let found = rest.by_ref().take(count).map(|(_, name)| (&**name, self.get(name).unwrap_or_default())).collect();
-        (rest.next().map_or(0, |(number, _)| *number), found)
+    /// So many fields, and the next cursor, which says how many are left; 0 begins, too. It goes from the last field to the first, so that one which
+    /// is there all the time is met: only a field that has been met takes the place of another one.
+    pub fn scan(&self, cursor: usize, count: usize) -> (usize, Vec<Pair<'_>>) {
+        let end = if cursor == 0 { self.len() } else { cursor.min(self.len()) };
+        let next = end.saturating_sub(count);
+        let found = self.fields.get_range(next..end).into_iter().flatten();
+        (next, found.map(|(name, value)| (&**name, value.as_slice())).collect())
     }
 }
 

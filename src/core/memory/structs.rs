@@ -1,4 +1,4 @@
-//! `struct.pack` and `struct.unpack`, as Redis offers them to scripts: whole numbers without a sign, which are all that ours use.
+//! `struct.pack` and `struct.unpack`, as Redis offers them to scripts: whole numbers without a sign, the highest byte first, which are all that ours use.
 
 use mlua::{Lua, LuaString, MultiValue, Result, Value};
 
@@ -6,31 +6,22 @@ fn wrong(what: &str) -> mlua::Error {
     mlua::Error::runtime(what)
 }
 
-/// How many bytes each number of a format takes, and whether the first of them is the highest.
-fn widths(format: &[u8]) -> Result<(bool, Vec<usize>)> {
-    let (mut is_big, mut widths, mut rest) = (false, Vec::new(), format.iter().peekable());
+/// How many bytes each number of a format takes: `>`, then `B` or `I2` to `I8` for each.
+fn widths(format: &[u8]) -> Result<Vec<usize>> {
+    let unknown = || wrong("invalid format option");
+    let mut rest = format.strip_prefix(b">").ok_or_else(unknown)?.iter();
+    let mut widths = Vec::new();
     while let Some(kind) = rest.next() {
         widths.push(match kind {
-            b'>' | b'<' => {
-                is_big = *kind == b'>';
-                continue;
-            }
             b'B' => 1,
-            b'H' => 2,
-            b'I' => {
-                let mut width = None;
-                while let Some(digit) = rest.next_if(|byte| byte.is_ascii_digit()) {
-                    width = Some(width.unwrap_or(0) * 10 + usize::from(*digit - b'0'));
-                    if width > Some(8) {
-                        return Err(wrong("integral size is larger than 8"));
-                    }
-                }
-                width.unwrap_or(4)
-            }
-            _ => return Err(wrong(&format!("invalid format option '{}'", char::from(*kind)))),
+            b'I' => match rest.next() {
+                Some(digit @ b'1'..=b'8') => usize::from(digit - b'0'),
+                _ => return Err(unknown()),
+            },
+            _ => return Err(unknown()),
         });
     }
-    Ok((is_big, widths))
+    Ok(widths)
 }
 
 fn number_of(lua: &Lua, value: Option<Value>) -> Result<u64> {
@@ -45,26 +36,23 @@ fn pack(lua: &Lua, args: MultiValue) -> Result<LuaString> {
     let Some(Value::String(format)) = args.next() else {
         return Err(wrong("bad argument #1 to 'pack' (string expected)"));
     };
-    let (is_big, widths) = widths(&format.as_bytes())?;
-    let mut out = Vec::with_capacity(widths.iter().sum());
-    for width in widths {
+    let mut out = Vec::new();
+    for width in widths(&format.as_bytes())? {
         let bytes = number_of(lua, args.next())?.to_be_bytes();
-        let bytes = bytes.get(8 - width..).unwrap_or_default();
-        if is_big { out.extend_from_slice(bytes) } else { out.extend(bytes.iter().rev()) }
+        out.extend_from_slice(bytes.get(8 - width..).unwrap_or_default());
     }
     lua.create_string(out)
 }
 
 /// The numbers, and where the next one would begin.
 fn unpack(_: &Lua, (format, data, from): (LuaString, LuaString, Option<usize>)) -> Result<MultiValue> {
-    let (is_big, widths) = widths(&format.as_bytes())?;
+    let widths = widths(&format.as_bytes())?;
     let (data, mut at) = (data.as_bytes(), from.unwrap_or(1).saturating_sub(1));
     let mut out = MultiValue::with_capacity(widths.len() + 1);
     #[expect(clippy::cast_precision_loss, reason = "a number of Lua 5.1 is a double")]
     for width in widths {
         let bytes = data.get(at..at.saturating_add(width)).ok_or_else(|| wrong("data string too short"))?;
-        let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
-        let number = if is_big { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) };
+        let number = bytes.iter().fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
         at += width;
         out.push_back(Value::Number(number as f64));
     }

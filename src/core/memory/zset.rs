@@ -1,12 +1,11 @@
 //! A sorted set: members in the order of their scores, and of their bytes where scores are equal.
 
-use super::tree::Tree;
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub type Member = Arc<[u8]>;
+type Member = Arc<[u8]>;
 
 /// No score is NaN, and none is -0.
 #[derive(Debug, Clone)]
@@ -19,10 +18,72 @@ fn compare(place: &Place, score: f64, member: &[u8]) -> Ordering {
     place.score.partial_cmp(&score).unwrap_or(Ordering::Equal).then_with(|| (*place.member).cmp(member))
 }
 
+/// Most places of one list in [`Order`].
+const MOST: usize = 256;
+
+/// All places in their order, as lists one behind the other, of which none is empty: a position is found by counting lists, and few places move
+/// where one comes or goes. Whoever searches says what lies in front of the place.
+#[derive(Debug, Clone, Default)]
+struct Order {
+    lists: Vec<Vec<Place>>,
+}
+
+impl Order {
+    /// The list with the first place that is not `before`, and where it is there. Behind all places it is the end of the last list.
+    fn find(&self, before: impl Fn(&Place) -> bool) -> (usize, usize) {
+        let list = self.lists.partition_point(|list| list.last().is_some_and(&before));
+        let list = list.min(self.lists.len().saturating_sub(1));
+        (list, self.lists.get(list).map_or(0, |places| places.partition_point(before)))
+    }
+
+    /// How many places are `before`.
+    fn position(&self, before: impl Fn(&Place) -> bool) -> usize {
+        let (list, at) = self.find(before);
+        self.lists.iter().take(list).map(Vec::len).sum::<usize>() + at
+    }
+
+    /// One that is not there.
+    fn insert(&mut self, place: Place) {
+        let (list, at) = self.find(|other| compare(other, place.score, &place.member) == Ordering::Less);
+        let Some(places) = self.lists.get_mut(list) else {
+            self.lists.push(vec![place]);
+            return;
+        };
+        places.insert(at, place);
+        if places.len() > MOST {
+            let rest = places.split_off(MOST / 2);
+            self.lists.insert(list + 1, rest);
+        }
+    }
+
+    /// One that is there.
+    fn remove(&mut self, score: f64, member: &[u8]) {
+        let (list, at) = self.find(|other| compare(other, score, member) == Ordering::Less);
+        let Some(places) = self.lists.get_mut(list) else { return };
+        places.remove(at);
+        if places.is_empty() {
+            self.lists.remove(list);
+        }
+    }
+
+    fn range(&self, positions: Range<usize>) -> Vec<&Place> {
+        let (mut passed, mut found) = (0, Vec::with_capacity(positions.len()));
+        for places in &self.lists {
+            if passed >= positions.end {
+                break;
+            }
+            let (from, to) = (positions.start.saturating_sub(passed), positions.end - passed);
+            found.extend(places.get(from..to.min(places.len())).unwrap_or_default());
+            passed += places.len();
+        }
+        found
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Zset {
     scores: FxHashMap<Member, f64>,
-    order: Tree<Place>,
+    order: Order,
     bytes: usize,
 }
 
@@ -67,7 +128,7 @@ impl Zset {
             #[expect(clippy::float_cmp, reason = "as Redis compares them")]
             Some((_, old)) if old == score => return false,
             Some((member, old)) => {
-                self.order.remove(|place| compare(place, old, &member));
+                self.order.remove(old, &member);
                 (member, false)
             }
             None => {
@@ -75,15 +136,14 @@ impl Zset {
                 (Member::from(member), true)
             }
         };
-        let place = Place { score, member: Arc::clone(&member) };
-        self.order.insert(place, |other| compare(other, score, &member));
+        self.order.insert(Place { score, member: Arc::clone(&member) });
         self.scores.insert(member, score);
         is_new
     }
 
     pub fn remove(&mut self, member: &[u8]) -> bool {
         let Some((member, score)) = self.scores.remove_entry(member) else { return false };
-        self.order.remove(|place| compare(place, score, &member));
+        self.order.remove(score, &member);
         self.bytes -= member.len() + ENTRY;
         true
     }
@@ -132,6 +192,6 @@ impl Zset {
 
     /// The entries of these positions.
     pub fn at(&self, positions: Range<usize>) -> Vec<&Place> {
-        self.order.range(positions.start, positions.end)
+        self.order.range(positions)
     }
 }

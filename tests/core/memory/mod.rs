@@ -2,6 +2,7 @@
 
 mod differential;
 mod faults;
+mod large;
 mod served;
 mod surface;
 mod waiting;

@@ -93,8 +93,8 @@ fn the_store_has_every_command_and_option_of_the_scripts_and_of_the_core() {
         let options = asked.get(command).unwrap_or_else(|| panic!("it reads the core: {command}"));
         assert!(option.is_empty() || options.contains(option), "it reads the core: {command} {option}");
     }
-    // Said to servers of other kinds, and words that stand at the beginning of a list of arguments.
-    let elsewhere = ["ASKING", "SETNAME", "LOAD", "XX"];
+    // Said to servers of other kinds, or with passwords, and words that stand at the beginning of a list of arguments.
+    let elsewhere = ["ASKING", "AUTH", "SETNAME", "LOAD", "XX"];
     let mut missing = Vec::new();
     for (command, options) in asked.iter().filter(|(command, _)| !elsewhere.contains(&command.as_str())) {
         match options_of(command) {

@@ -17,6 +17,9 @@ switch ($_GET['do']) {
     case 'push':
         $answer($queue->push(['of' => $id], id: $id));
         break;
+    case 'count':
+        $answer($queue->count());
+        break;
     case 'round trip':
         $queue->push(['of' => $id], id: $id);
         $seen = $queue->peek($id)->payload;
