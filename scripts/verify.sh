@@ -47,7 +47,7 @@ run_memory() {
   DELAYQUEUE_STEPS=100000 suite "memory: 100,000 steps of both" test_phpunit "$root/phpunit.xml.dist" --group verify --filter Walk
   DELAYQUEUE_DSN=memory:// suite "memory: the package" test_phpunit "$root/phpunit.xml.dist" --exclude-group redis
   cargo build --locked --no-default-features --example serve_memory
-  read -ra skipped < <(sed -n 's/^\([a-z_0-9:]*::[a-z_0-9]*\) .*/--skip \1/p' tests/core/memory/not_served.txt | tr '\n' ' ')
+  mapfile -t skipped < <(sed -n 's/^\([a-z_0-9:]*::[a-z_0-9]*\) .*/--skip\n\1/p' tests/core/memory/not_served.txt)
   REDIS_SERVER=$target_dir/debug/examples/serve_memory suite "memory: the core, over a socket" test_core --test core -- --skip mutants "${skipped[@]}"
 }
 

@@ -1,7 +1,8 @@
 <?php
 
 /**
- * Calls every method of the extension thousands of times, right and wrong, on Redis and in memory, and shows what stays allocated.
+ * Calls every method of the extension thousands of times, right and wrong, on Redis and in memory, and shows what
+ * stays allocated.
  *
  *     php -d extension=… tests/leak.php [CALLS [SECONDS [WORD…]]]
  *

@@ -25,8 +25,9 @@ final class DelayQueuePeer implements Peer
     {
         // Patient, because Redis may run under valgrind. Raw, because no other peer decodes the payload either.
         $options = ['format' => 'raw', 'persistent' => $endpoint->persistent, 'connectTimeout' => 20, 'readTimeout' => 60];
-        $dsn = $endpoint->dsn
-            ?? ($endpoint->cluster === null ? "redis://$endpoint->host:$endpoint->port" : "redis+cluster://$endpoint->cluster");
+        $dsn = $endpoint->dsn ?? ($endpoint->cluster === null
+            ? "redis://$endpoint->host:$endpoint->port"
+            : "redis+cluster://$endpoint->cluster");
         $this->queue = new DelayQueue($endpoint->queue, $dsn, $options + ['partitions' => $endpoint->partitions]);
     }
 

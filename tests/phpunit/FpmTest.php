@@ -107,7 +107,8 @@ final class FpmTest extends ProcessTestCase
     public function testAQueueInMemoryIsThatOfOneProcessAndForTestsOnly(): void
     {
         $this->start();
-        $this->assertStringContainsString('needs the ini setting delayqueue.testing=1', $this->get('push', 'a', 'memory://')->body);
+        $refused = $this->get('push', 'a', 'memory://')->body;
+        $this->assertStringContainsString('needs the ini setting delayqueue.testing=1', $refused);
         $this->fpm->stop();
         $this->start(pool: ['php_admin_value[delayqueue.testing]' => '1']);
         $this->answer('push', 'kept', 'memory://');

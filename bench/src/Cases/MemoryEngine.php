@@ -21,7 +21,8 @@ final class MemoryEngine implements Benchmark
     public function run(Session $session): Table
     {
         $columns = [
-            'push_us' => 'push p50 µs', 'push_cpu_us' => 'push CPU µs', 'take_us' => 'reserve + ack p50 µs', 'take_cpu_us' => 'reserve + ack CPU µs',
+            'push_us' => 'push p50 µs', 'push_cpu_us' => 'push CPU µs',
+            'take_us' => 'reserve + ack p50 µs', 'take_cpu_us' => 'reserve + ack CPU µs',
             'first_ms' => 'first push of the process, ms',
         ];
         $table = new Table('memory-engine', 'memory:// beside Redis', $columns, 'CPU is that of client and server.');
@@ -34,8 +35,8 @@ final class MemoryEngine implements Benchmark
                 $session->say("memory-engine $run: " . number_format($count));
                 $server = $session->server(Peers::OURS);
                 assert($server instanceof RedisServer);
-                // As many rounds of 50 as pass the first reserve() of ready jobs by far.
-                $task = new Task(Peers::OURS, 'MemoryEngine', $server->nearby(), count: $session->jobs(4_000, 1_000), batch: $count);
+                $calls = $session->jobs(4_000, 1_000);
+                $task = new Task(Peers::OURS, 'MemoryEngine', $server->nearby(), count: $calls, batch: $count);
                 $result = Child::run($task);
                 foreach (['Redis', 'memory://'] as $store) {
                     $table->add(self::row($level, $store), $run, array_combine(
@@ -54,13 +55,14 @@ final class MemoryEngine implements Benchmark
         $figures = [];
         $first = [];
         foreach (self::LEVELS as $level) {
-            $of = static fn (string $metric) => $table->ratios(self::row($level, 'memory://'), self::row($level, 'Redis'), $metric);
+            [$ours, $theirs] = [self::row($level, 'memory://'), self::row($level, 'Redis')];
+            $of = static fn (string $metric) => $table->ratios($ours, $theirs, $metric);
             $jobs = number_format($level) . ' jobs, memory:// of Redis';
             $figures[] = Figure::atMost("$jobs: push", 1.3, $of('push_us'));
             $figures[] = Figure::atMost("$jobs: reserve + ack", 1.3, $of('take_us'));
             $figures[] = Figure::atMost("$jobs: CPU of push", 1.0, $of('push_cpu_us'));
             $figures[] = Figure::atMost("$jobs: CPU of reserve + ack", 1.0, $of('take_cpu_us'));
-            array_push($first, ...$table->values(self::row($level, 'memory://'), 'first_ms'));
+            array_push($first, ...$table->values($ours, 'first_ms'));
         }
 
         return [...$figures, Figure::atMost('first use of memory://, ms', 10, $first)];

@@ -15,8 +15,8 @@ use DelayQueue\Bench\Work;
 use RuntimeException;
 
 /**
- * Pushes jobs to Redis and to a store in this process that hold so many ready ones, and takes as many. It goes from store to store in small rounds,
- * so that what else the machine does meets both.
+ * Pushes jobs to Redis and to a store in this process that hold so many ready ones, and takes as many. It goes from
+ * store to store in small rounds, so that what else the machine does meets both.
  */
 final class MemoryEngine implements Work
 {

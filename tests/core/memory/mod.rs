@@ -1,5 +1,6 @@
 //! The store of `memory://`: the same answers as Redis, and what is its own.
 
+mod commands;
 mod differential;
 mod faults;
 mod large;

@@ -127,6 +127,13 @@ fn scripts_use_no_library_of_redis_that_the_store_does_not_have() {
                     script.source[at + head.len()..].chars().take_while(char::is_ascii_alphanumeric).collect();
                 let known = ["redis.call", "redis.pcall", "struct.pack", "struct.unpack"];
                 assert!(known.contains(&format!("{library}.{name}").as_str()), "{}: {library}.{name}", script.name);
+                if library == "struct" {
+                    // As structs.rs reads them.
+                    let format = script.source[at..].split('\'').nth(1).unwrap();
+                    let is_known = |byte: u8| byte == b'B' || byte == b'I' || (b'1'..=b'8').contains(&byte);
+                    let numbers = format.strip_prefix('>').unwrap_or_else(|| panic!("{}: {format}", script.name));
+                    assert!(numbers.bytes().all(is_known), "{}: {format}", script.name);
+                }
             }
         }
     }

@@ -255,6 +255,7 @@ final class EveryCall
                 $this->queue->kick(10, false);
                 $this->queue->cancel('kicked');
             },
+            'DelayQueue\JobInfo::place' => fn () => $looked->peek('job-1')->place(),
             'DelayQueue::list' => fn () => array_map(static fn (State $state) => $looked->list($state, 0, 10), State::cases()),
             'DelayQueue::count' => fn () => count($looked) + $looked->count(State::Buried),
             'DelayQueue::countDue' => fn () => $looked->countDue(new DateTimeImmutable(), new DateTimeImmutable('+1 day')),
@@ -351,7 +352,7 @@ final class EveryCall
         ];
     }
 
-    /** Writes the entry of a worker that runs a job and has not heard an order yet; nobody but the extension writes into memory. */
+    /** Writes the entry of a worker that runs a job and has not heard an order yet. Memory has none: it cannot be written. */
     private function enlist(): void
     {
         if (str_starts_with($this->dsn, 'memory:')) {

@@ -1,6 +1,6 @@
 <?php
 
-/** Threads that name the same store in memory share its jobs, those that name another one do not, and each waits for what others may push. */
+/** Threads share a store in memory by its name, and have others of their own; each waits for what others may push. */
 
 declare(strict_types=1);
 
@@ -19,7 +19,7 @@ $own = new DelayQueue('orders', 'memory://own-' . THREAD);
 $shared->count();
 meet('begin');
 
-// While others have the store, a job is waited for that falls due in more than a second: they may push others meanwhile.
+// While others have the store, they may push: a job is waited for that falls due in more than a second.
 if (THREAD === 0) {
     $shared->push('soon', '1.5s');
     $job = $shared->reserve(60);
