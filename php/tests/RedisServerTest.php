@@ -69,7 +69,7 @@ final class RedisServerTest extends TestCase
     {
         $this->expectException(RuntimeException::class);
         $this->expectExceptionMessageMatches('~^/bin/ls does not answer. It logged:.*--port~s');
-        RedisServer::start('/bin/ls', patience: 0.2);
+        RedisServer::start('/bin/ls', patience: 5);
     }
 
     private static function folder(string $dsn): string

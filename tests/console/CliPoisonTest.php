@@ -33,6 +33,8 @@ final class CliPoisonTest extends CliTestCase
         $begun = array_count_values(array_column($begins, 1));
         ksort($begun);
         $this->assertSame(['a' => 1, 'b' => 1, 'c' => 1, 'last' => 1, 'twice' => 2], $begun);
+        // The leases may have ended, and with them the last jobs, before it hears signals.
+        Wait::until(static fn (): bool => in_array($worker->pid, array_column($queue->workers(), 'pid'), true), 30, 'the worker is listed');
         $worker->signal(SIGTERM);
         $this->assertSame(0, $worker->exitCode(20), $worker->errors());
     }

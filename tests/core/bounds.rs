@@ -129,10 +129,15 @@ fn a_batch_that_nobody_saw_is_given_back_by_the_next_call() {
         push_many(&direct, &["a", "b", "c", "d"].map(|name| large(name, 1_000)));
         // Long enough for a busy machine to bring at least one of the tries to Redis.
         let queue = proxy.queue(direct.name(), Duration::from_millis(600));
-        for _ in 0..12 {
+        let mut unseen = 0;
+        while unseen < 12 {
             proxy.fail(fault, u32::MAX);
             let found = queue.reserve(&[queue.name().to_owned()], 2, Some(Duration::ZERO), &mut NoInterrupts);
-            assert!(matches!(found, Err(Error::Connection { ambiguous: true, .. })), "{found:?}");
+            match found {
+                Err(Error::Connection { ambiguous: true, .. }) => unseen += 1,
+                Err(Error::Connection { .. }) => {} // a busy machine: it did not even connect
+                _ => panic!("{found:?}"),
+            }
             proxy.heal();
         }
         assert_eq!(states(&direct), [0, 2, 2, 0], "{fault:?}: the last two that nobody saw");

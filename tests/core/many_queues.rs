@@ -162,7 +162,7 @@ fn queues_that_have_jobs_at_once_are_served_in_their_order() {
     let server = Server::start(&[]);
     let (queues, mut raw) = (named(&server, 5), server.raw());
     for queue in &queues {
-        queue.push(&delayed(queue.name(), 300)).unwrap();
+        queue.push(&job(queue.name())).unwrap();
     }
     let worker = worker(&queues);
     until("all are served", || waiters_and_jobs(&mut raw) == (5, 0));
