@@ -154,14 +154,12 @@ namespace DelayQueue {
     {
         /**
          * @see \DelayQueue::sibling()
-         *
          * @param Options $options
          */
         public function sibling(string $queue, #[\SensitiveParameter] array $options = []): static;
 
         /**
          * @see \DelayQueue::push()
-         *
          * @param Headers $headers
          */
         public function push(
@@ -185,14 +183,12 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::tryPush()
-         *
          * @param JobArray|NewJob $job
          */
         public function tryPush(\DelayQueue\NewJob|array $job): ?string;
 
         /**
          * @see \DelayQueue::pushMany()
-         *
          * @param iterable<JobArray|NewJob> $jobs
          *
          * @return list<non-empty-string>
@@ -201,28 +197,24 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::pushOnce()
-         *
          * @param iterable<JobOnce> $jobs
          */
         public function pushOnce(iterable $jobs): \DelayQueue\PushOnce;
 
         /**
          * @see \DelayQueue::prepare()
-         *
          * @param JobArray|NewJob $job
          */
         public function prepare(\DelayQueue\NewJob|array $job): \DelayQueue\PreparedJob;
 
         /**
          * @see \DelayQueue::receipts()
-         *
          * @return list<non-empty-string>
          */
         public function receipts(int|float|string|\DateInterval $olderThan = 0, string $prefix = '', int $limit = 1000): array;
 
         /**
          * @see \DelayQueue::takenIds()
-         *
          * @return list<array{id: non-empty-string, until: float}>
          */
         public function takenIds(): array;
@@ -232,7 +224,6 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::producer()
-         *
          * @param array<array-key, mixed> $message
          *
          * @return true
@@ -241,14 +232,12 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::consumer()
-         *
          * @return list<mixed>
          */
         public function consumer(int|float|null $maxScore = null, int $limit = 10): array;
 
         /**
          * @see \DelayQueue::watch()
-         *
          * @return $this
          */
         public function watch(string ...$queues): static;
@@ -258,7 +247,6 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::reserveMany()
-         *
          * @return list<JobInterface>
          */
         public function reserveMany(int $max, int|float|null $timeout = 0): array;
@@ -274,7 +262,6 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::consume()
-         *
          * @param (callable(JobInterface, static): mixed)|(callable(list<JobInterface>, static): mixed) $handler
          * @param (callable(JobInterface): ?string)|null $task
          */
@@ -298,7 +285,6 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::drain()
-         *
          * @param callable(JobInterface, static): mixed $handler
          */
         public function drain(callable $handler, int $limit = 0): int;
@@ -308,7 +294,6 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::on()
-         *
          * @param callable(Event, ?JobInterface, ?\Throwable, ?float): void $listener
          *
          * @return $this
@@ -326,7 +311,6 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::update()
-         *
          * @param array<array-key, string|null>|null $headers
          */
         public function update(
@@ -351,7 +335,6 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::list()
-         *
          * @return list<JobInfo>
          */
         public function list(
@@ -367,7 +350,6 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::countDue()
-         *
          * @return list<int<0, max>>
          */
         public function countDue(\DateTimeInterface ...$until): array;
@@ -395,14 +377,12 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::limits()
-         *
          * @return array{queue: GroupLimits|null, others: GroupLimits|null, groups: array<array-key, GroupLimits>}
          */
         public function limits(): array;
 
         /**
          * @see \DelayQueue::groups()
-         *
          * @return list<non-empty-string>
          */
         public function groups(int $limit = 100, string $after = ''): array;
@@ -427,7 +407,6 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::queues()
-         *
          * @return list<non-empty-string>
          */
         public function queues(): array;
@@ -489,7 +468,6 @@ namespace DelayQueue {
 
         /**
          * @see Job::update()
-         *
          * @param array<array-key, string|null>|null $headers
          * @param array{alg: string, key: string, tag: string}|null $seal
          */
@@ -605,7 +583,6 @@ namespace DelayQueue {
          * @param Duration|null $ttr 0.1 s .. 30 days; null: the job's own
          *
          * @return float its new end in Unix seconds
-         *
          * @throws LeaseLostException|ConnectionException|ServerException
          */
         public function touch(int|float|string|\DateInterval|null $ttr = null): float {}
@@ -1360,7 +1337,6 @@ namespace DelayQueue {
          * All calls of a job of job(), in their order.
          *
          * @return list<JobCall>
-         *
          * @throws \ValueError for a job of Redis
          */
         public static function calls(Job $job): array {}
@@ -1530,7 +1506,6 @@ namespace {
          * @param Headers $headers
          *
          * @return non-empty-string the id
-         *
          * @throws \DelayQueue\DuplicateJobException when $id is in the queue and $onDuplicate says so
          * @throws \DelayQueue\PayloadException when the payload cannot be encoded or is too large
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
@@ -1561,7 +1536,6 @@ namespace {
          * @param JobArray|\DelayQueue\NewJob $job
          *
          * @return non-empty-string|null the id
-         *
          * @throws \DelayQueue\PayloadException|\DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function tryPush(\DelayQueue\NewJob|array $job): ?string {}
@@ -1574,7 +1548,6 @@ namespace {
          * @param iterable<JobArray|\DelayQueue\NewJob> $jobs
          *
          * @return list<non-empty-string> the ids in order
-         *
          * @throws \TypeError|\ValueError naming the position and the key
          * @throws \DelayQueue\DuplicateJobException|\DelayQueue\PayloadException|\DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
@@ -1616,7 +1589,6 @@ namespace {
          * @param positive-int $limit
          *
          * @return list<non-empty-string>
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function receipts(int|float|string|\DateInterval $olderThan = 0, string $prefix = '', int $limit = 1000): array {}
@@ -1625,7 +1597,6 @@ namespace {
          * The ids that are taken for some time (NewJob::$unique), and until when (Unix seconds), the soonest free first.
          *
          * @return list<array{id: non-empty-string, until: float}>
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function takenIds(): array {}
@@ -1634,7 +1605,6 @@ namespace {
          * Removes receipts of pushOnce(), and frees ids that are taken for some time: nothing else does.
          *
          * @return int<0, max> how many there were
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function forgetReceipts(string ...$names): int {}
@@ -1648,7 +1618,6 @@ namespace {
          * @param array<array-key, mixed> $message
          *
          * @return true
-         *
          * @throws \DelayQueue\DuplicateJobException when the job is reserved at this moment
          * @throws \DelayQueue\PayloadException|\DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
@@ -1686,7 +1655,6 @@ namespace {
          * @param int|float|null $timeout seconds to wait at most; 0: do not wait, null: for ever
          *
          * @return \DelayQueue\Job|null null when there is none in time, or stop() was called
-         *
          * @throws \DelayQueue\ConnectionException with a $timeout of 0 also when Redis takes back the jobs of so many ended leases that it does
          *     not get to this call within the readTimeout: call again
          * @throws \DelayQueue\ServerException
@@ -1701,7 +1669,6 @@ namespace {
          * @param int|float|null $timeout as in reserve()
          *
          * @return list<\DelayQueue\Job>
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function reserveMany(int $max, int|float|null $timeout = 0): array {}
@@ -1720,7 +1687,6 @@ namespace {
          * @param int|float|null $timeout as in reserve()
          *
          * @return bool false when there was none in time, or stop() was called
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function wait(int|float|null $timeout = null): bool {}
@@ -1734,7 +1700,6 @@ namespace {
          * @mago-expect analysis:incompatible-parameter-type
          *
          * @return int<0, max> how many were still ours
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function ackMany(\DelayQueue\JobInterface ...$jobs): int {}
@@ -1840,7 +1805,6 @@ namespace {
          * of it within a second: isLost() is true.
          *
          * @return int<0, max> how many there were
-         *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
          *     were is unknown; or when it failed behind some of the jobs, or in one of several partitions: the message says how many are cancelled
          * @throws \DelayQueue\ServerException
@@ -1855,7 +1819,6 @@ namespace {
          *     (Job::release(), a thrown Release); if it fails or ends, this is forgotten
          *
          * @return bool false when it is not there, or reserved, unless $held
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay, bool $held = false): bool {}
@@ -1869,7 +1832,6 @@ namespace {
          * @param \DelayQueue\JobInfo|null $unchanged only if its record and its time are still those of this look, which this queue gave
          *
          * @return bool false when it is not there, reserved, or changed
-         *
          * @throws \DelayQueue\PayloadException
          * @throws \DelayQueue\SealException when it is sealed and cannot be opened
          * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost, and the job is not as $unchanged says: this very
@@ -1890,7 +1852,6 @@ namespace {
          * @param bool $plain true: also a job that is not sealed. That vouches for it, whoever pushed it
          *
          * @return bool false when it is sealed so already, not there, or reserved
-         *
          * @throws \Error when this object has no keys
          * @throws \DelayQueue\SealException when it cannot be opened, or is not sealed and $plain is false
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
@@ -1901,7 +1862,6 @@ namespace {
          * Makes a buried or delayed job ready now.
          *
          * @return bool false when there is no such job; true also when the answer was lost and the job is ready, or reserved, at the repeat
-         *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when the answer was lost and the job is gone since: it may have
          *     been kicked and served
          * @throws \DelayQueue\ServerException
@@ -1935,7 +1895,6 @@ namespace {
          *     ordered group first, then by priority, due time, id. Not together with $after, and not of buried jobs
          *
          * @return list<\DelayQueue\JobInfo>
-         *
          * @throws \ValueError also when $after is in another state, or is no place; and for buried jobs of a group: a
          *     group does not know its buried jobs
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
@@ -1952,7 +1911,6 @@ namespace {
          * Jobs in one state, or in all. A delayed job that is due counts as ready.
          *
          * @return int<0, max>
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function count(?\DelayQueue\State $state = null): int {}
@@ -1963,7 +1921,6 @@ namespace {
          * any look but this one, has taken it back.
          *
          * @return list<int<0, max>> in the order of the moments
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function countDue(\DateTimeInterface ...$until): array {}
@@ -1974,7 +1931,6 @@ namespace {
          * @param positive-int|null $max null: all that are buried now
          *
          * @return int<0, max>
-         *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when it failed behind some of the jobs, or in one of several partitions: the
          *     message says how many are kicked
          * @throws \DelayQueue\ServerException
@@ -2056,7 +2012,6 @@ namespace {
          * a name such as '123' is the key 123.
          *
          * @return array{queue: \DelayQueue\GroupLimits|null, others: \DelayQueue\GroupLimits|null, groups: array<array-key, \DelayQueue\GroupLimits>}
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function limits(): array {}
@@ -2069,7 +2024,6 @@ namespace {
          * @param string $after only names behind this one
          *
          * @return list<non-empty-string>
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function groups(int $limit = 100, string $after = ''): array {}
@@ -2091,7 +2045,6 @@ namespace {
          * @param bool $reserved true: also the jobs that workers hold, as cancel() does
          *
          * @return int<0, max> how many
-         *
          * @throws \DelayQueue\ConnectionException with $ambiguous also as of purge()
          * @throws \DelayQueue\ServerException
          */
@@ -2101,7 +2054,6 @@ namespace {
          * Deletes all jobs of these states, in bounded steps, each within the readTimeout; none named: of all.
          *
          * @return int<0, max> how many
-         *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when an answer was lost: the jobs are gone, how many there
          *     were is unknown; or when it failed behind some of the jobs, or in one of several partitions: the message says how many are deleted
          * @throws \DelayQueue\ServerException
@@ -2116,7 +2068,6 @@ namespace {
          * process, and of one that has pushed to it within the last minute with the first push after that minute.
          *
          * @return bool true: it is not there any more, or never was; false: it is in use
-         *
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException also without the right `+unlink`, which no other call needs
          */
@@ -2138,7 +2089,6 @@ namespace {
          * of a process, and of one that goes on pushing after a minute.
          *
          * @return list<non-empty-string>
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function queues(): array {}
@@ -2147,7 +2097,6 @@ namespace {
          * How many partitions of this queue have been pushed to, as far as the index of queues knows; 0 for a queue that is not in it.
          *
          * @return non-negative-int
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function partitions(): int {}
@@ -2188,7 +2137,6 @@ namespace {
          * them counts as 'others'.
          *
          * @return array<array-key, array{runs: int<0, max>, failures: int<0, max>, seconds: float}> by the names of tasks
-         *
          * @throws \DelayQueue\ConnectionException
          * @throws \DelayQueue\ServerException also where the Redis user may not read them: see `docs/acl.md`
          */
@@ -2202,7 +2150,6 @@ namespace {
          * @param int|null $pid only with a host
          *
          * @return non-negative-int how many were told
-         *
          * @throws \ValueError
          * @throws \DelayQueue\ConnectionException some may have been told
          * @throws \DelayQueue\ServerException
@@ -2216,7 +2163,6 @@ namespace {
          *     held go back to their place, the others are buried, since their due times are lost
          *
          * @return list<array{level: 'ok'|'warn'|'error', check: string, message: string}>
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function doctor(bool $repair = false): array {}
@@ -2227,7 +2173,6 @@ namespace {
          * none. Needs the right `+script|load` alone; see `docs/acl.md`.
          *
          * @return positive-int the number of servers that have them now
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function installScripts(): int {}

@@ -1,42 +1,11 @@
 //! Commands with which tests look behind the scenes of a store, and break things in it. They are in debug builds only.
 
 use super::answer::{Answer, score_text};
-use super::commands::{Args, Command, Does, Outcome, at, int, refuse};
-use super::engine::State;
-use super::store::{Hash, Store, Value};
+use super::args::{Args, Outcome, at, int, refuse};
+use super::command::{Command, Does};
+use super::state::State;
+use super::store::{Hash, Value};
 use super::zset::Zset;
-use std::collections::BTreeMap;
-
-/// What tests ask for.
-#[derive(Default)]
-pub struct Seen {
-    /// How often each command was called.
-    calls: BTreeMap<&'static str, u64>,
-    connections: u64,
-    /// Database 1, or 0 while that is selected.
-    other: Store,
-    has_selected: bool,
-}
-
-impl Seen {
-    pub fn connected(&mut self) {
-        self.connections += 1;
-    }
-
-    pub fn count(&mut self, name: &'static str) {
-        *self.calls.entry(name).or_default() += 1;
-    }
-
-    pub fn info(&self) -> String {
-        let line =
-            |(name, calls): (&&str, &u64)| format!("cmdstat_{}:calls={calls},usec=0\r\n", name.to_ascii_lowercase());
-        let (connections, commands) = (self.connections, self.calls.values().sum::<u64>());
-        let calls: String = self.calls.iter().map(line).collect();
-        format!(
-            "# Stats\r\ntotal_connections_received:{connections}\r\ntotal_commands_processed:{commands}\r\n# Commandstats\r\n{calls}"
-        )
-    }
-}
 
 macro_rules! looks {
     ($($name:literal $words:literal $does:ident => $run:expr;)*) => {

@@ -1,9 +1,11 @@
 //! The commands of hashes.
 
 use super::answer::Answer;
-use super::commands::{Args, Outcome, Refusal, at, int, options, refuse, wrong_number};
-use super::engine::State;
+use super::args::{Args, Outcome, Refusal, at, int, options, refuse, wrong_number};
+use super::state::State;
 use super::store::Hash;
+
+pub const SCAN: &[&str] = &["COUNT"];
 
 fn tail<'a>(args: Args<'a>) -> Args<'a> {
     args.get(1..).unwrap_or_default()
@@ -74,7 +76,7 @@ pub fn scan(state: &mut State, args: Args) -> Outcome {
         return Ok(Answer::List(vec![Answer::text("0"), Answer::List(Vec::new())]));
     };
     let mut count = 10;
-    options("HSCAN", args.get(2..).unwrap_or_default(), |_, values| {
+    options(SCAN, args.get(2..).unwrap_or_default(), |_, values| {
         count = usize::try_from(int(at(values, 0))?).unwrap_or(0);
         if count == 0 { refuse("syntax error") } else { Ok(()) }
     })?;

@@ -1,9 +1,11 @@
 //! The commands of keys and texts.
 
 use super::answer::Answer;
-use super::commands::{Args, Outcome, Refusal, at, int, options, refuse, wrong_number};
-use super::engine::State;
+use super::args::{Args, Outcome, Refusal, at, int, options, refuse, wrong_number};
+use super::state::State;
 use super::store::Value;
+
+pub const SET: &[&str] = &["PX", "GET"];
 
 pub fn ping(_: &mut State, args: Args) -> Outcome {
     match args {
@@ -54,7 +56,7 @@ pub fn get_range(state: &mut State, args: Args) -> Outcome {
 
 pub fn set(state: &mut State, args: Args) -> Outcome {
     let (mut lives, mut gives_old) = (None, false);
-    options("SET", args.get(2..).unwrap_or_default(), |option, values| {
+    options(SET, args.get(2..).unwrap_or_default(), |option, values| {
         match option {
             "GET" => gives_old = true,
             _ => lives = Some(at(values, 0)),

@@ -1,8 +1,9 @@
 //! Scripts: the same text that Redis would get, in a Lua 5.1 of our own, and what `redis.call` and `redis.pcall` are there.
 
 use super::answer::{Answer, score_text};
-use super::commands::{self, Outcome, Refusal};
-use super::engine::State;
+use super::args::{Outcome, Refusal};
+use super::commands;
+use super::state::State;
 use super::structs;
 use super::values::{Word, reply, to_answer};
 use mlua::{

@@ -2,15 +2,20 @@
 //! themselves in a Lua 5.1. A connection is a [`Stream`]: what is written to it runs at once, in the thread that writes.
 
 mod answer;
+mod args;
+mod command;
 mod commands;
 mod engine;
 mod hashes;
 mod keys;
 mod lua;
 mod mailbox;
+#[cfg_attr(debug_assertions, path = "../../../examples/serve_memory/seen.rs")]
+mod seen;
 #[cfg_attr(debug_assertions, path = "../../../examples/serve_memory/commands.rs")]
 mod served;
 mod sorted;
+mod state;
 mod store;
 mod structs;
 mod values;
@@ -20,8 +25,9 @@ use super::pool;
 use super::process::{self, Generation};
 use super::resp::{self, Bounds, Malformed};
 use answer::Answer;
-use engine::{Engine, State};
+use engine::Engine;
 use mailbox::Mailbox;
+use state::State;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};

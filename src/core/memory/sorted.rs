@@ -1,9 +1,14 @@
 //! The commands of sorted sets.
 
 use super::answer::Answer;
-use super::commands::{Args, Outcome, at, int, options, refuse};
-use super::engine::State;
+use super::args::{Args, Outcome, at, int, options, refuse};
+use super::state::State;
 use super::zset::{LexEnd, ScoreEnd, Zset};
+
+pub const ADD: &[&str; 5] = &["NX", "XX", "GT", "LT", "CH"];
+pub const RANGE: &[&str] = &["BYSCORE", "BYLEX", "REV", "LIMIT", "WITHSCORES"];
+pub const RANGE_BY_NAME: &[&str] = &["LIMIT"];
+pub const RANGE_BY_SCORE: &[&str] = &["LIMIT", "WITHSCORES"];
 
 fn double(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|number| !number.is_nan())
@@ -44,12 +49,11 @@ fn lex_end(text: &[u8]) -> Outcome<LexEnd<'_>> {
 }
 
 pub fn add(state: &mut State, args: Args) -> Outcome {
-    let known = ["NX", "XX", "GT", "LT", "CH"];
-    let is_option = |word: &&&[u8]| known.iter().any(|option| word.eq_ignore_ascii_case(option.as_bytes()));
+    let is_option = |word: &&&[u8]| ADD.iter().any(|option| word.eq_ignore_ascii_case(option.as_bytes()));
     let given = args.iter().skip(1).take_while(is_option).count();
     let (words, pairs) = args.get(1..).unwrap_or_default().split_at(given);
     let has = |option: &str| words.iter().any(|word| word.eq_ignore_ascii_case(option.as_bytes()));
-    let [nx, xx, gt, lt, ch] = known.map(has);
+    let [nx, xx, gt, lt, ch] = ADD.map(has);
     if pairs.is_empty() || !pairs.len().is_multiple_of(2) {
         return refuse("syntax error");
     }
@@ -131,13 +135,13 @@ enum By<'a> {
 
 /// `kind`: what the name of the command says already.
 pub fn range(state: &mut State, args: Args, kind: Option<&'static str>) -> Outcome {
-    let name = match kind {
-        None => "ZRANGE",
-        Some("BYLEX") => "ZRANGEBYLEX",
-        Some(_) => "ZRANGEBYSCORE",
+    let known = match kind {
+        None => RANGE,
+        Some("BYLEX") => RANGE_BY_NAME,
+        Some(_) => RANGE_BY_SCORE,
     };
     let (mut given, mut limit) = (Vec::new(), None);
-    options(name, args.get(3..).unwrap_or_default(), |option, values| {
+    options(known, args.get(3..).unwrap_or_default(), |option, values| {
         if option == "LIMIT" {
             limit = Some((int(at(values, 0))?, int(at(values, 1))?));
         }

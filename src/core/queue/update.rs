@@ -223,13 +223,13 @@ impl Queue {
 /// The headers with their changes.
 fn merged(mut all: Headers, changes: &[(String, Option<String>)]) -> Result<Headers> {
     for (name, value) in changes {
-        match (value, all.iter().position(|(known, _)| known == name)) {
-            (Some(value), Some(at)) => all[at].1.clone_from(value),
-            (Some(value), None) => all.push((name.clone(), value.clone())),
-            (None, Some(at)) => {
-                all.remove(at);
-            }
-            (None, None) => {}
+        let Some(value) = value else {
+            all.retain(|(known, _)| known != name);
+            continue;
+        };
+        match all.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => known.clone_from(value),
+            None => all.push((name.clone(), value.clone())),
         }
     }
     headers::check(&all).map(|()| all)

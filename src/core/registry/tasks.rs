@@ -47,8 +47,8 @@ impl TaskCount {
 /// The name under which a task is counted: its beginning, in one line.
 #[must_use]
 pub fn task_name(text: &str) -> String {
-    let text = text.get(..text.floor_char_boundary(LONGEST_NAME)).unwrap_or_default();
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+    let begin = (0..=LONGEST_NAME.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default();
+    begin.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 /// Fields of the hash: the name, and behind a newline what it counts.
