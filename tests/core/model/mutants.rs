@@ -47,7 +47,11 @@ fn every_seeded_mistake_that_no_walk_can_find_is_found_by_others() {
     every_one_is_found(BY_OTHERS.concat());
 }
 
-fn every_one_is_found(mutants: Vec<(Mutant, &str)>) {
+/// With `DELAYQUEUE_MUTANTS_OF="peek.lua lib/move.lua"` only those of these files.
+fn every_one_is_found(mut mutants: Vec<(Mutant, &str)>) {
+    if let Ok(files) = std::env::var("DELAYQUEUE_MUTANTS_OF") {
+        mutants.retain(|((file, ..), _)| files.split(' ').any(|known| known == *file));
+    }
     let unchanged = ("push.lua", "local call", "local call");
     assert!(survives(&unchanged, "model::walk::regressions", 0), "tests must pass on unchanged scripts");
     let (next, survivors) = (Mutex::new(mutants.iter()), Mutex::new(Vec::new()));
