@@ -52,6 +52,20 @@ fn a_repeated_reserve_takes_nothing_from_another_consumer() {
     queue.ack(&held.held()).unwrap();
 }
 
+#[test]
+fn what_the_job_of_a_lost_reserve_was_asked_for_is_over() {
+    let queue = fresh();
+    let mut scripts = Scripts::of(&queue);
+    queue.push(&job("a")).unwrap();
+    let digest = || queue.peek(&id("a")).unwrap().unwrap().fingerprint.unwrap().digest;
+    let before = digest();
+    assert_eq!(scripts.reserve("first", false), 1);
+    assert!(queue.reschedule(&id("a"), Due::InMs(60_000), true).unwrap());
+    assert_ne!(digest(), before);
+    assert_eq!(scripts.reserve("first", true), 1, "nobody had it: it is given back, and leased anew");
+    assert_eq!(digest(), before);
+}
+
 /// Its answer was lost, and the consumer asks for other jobs then.
 #[test]
 fn a_buried_job_that_was_reserved_by_a_lost_call_is_buried_again() {

@@ -65,7 +65,7 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
         "model::walk::regressions::a_job_of_another",
     ),
     (("reschedule.lua", "with_trait(unasked or record,", "with_trait(record,"), "asked::"),
-    (("lib/back.lua", "if unasked then call('HSET', jobs, id, unasked) end", ""), "asked::"),
+    (("lib/back.lua", "if unasked then call('HSET', jobs, id, unasked) end", ""), "repeats::"),
     (("lib/waits_for.lua", "if due > now then return 'delay', int(due), '', '' end", ""), "waits_for::"),
     (("lib/waits_for.lua", "if paused then return 'queue_paused'", "if false then return 'queue_paused'"), "waits_for::"),
     (("lib/waits_for.lua", "closed < math.huge and 'group_closed' or 'group_paused'", "'group_closed'"), "waits_for::"),

@@ -16,7 +16,7 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("lib/wake.lua", "cover(at + SECOND_LOOK_US, at > now and 1 or 0)", ""), "idle_check::a_ready_job_reaches"),
     (("lib/idle.lua", "at = math.min(at, soonest + SECOND_LOOK_US)", ""), "idle_check::a_waiter_that_never_looks"),
     (("limit_groups.lua", "if soonest then", "if soonest and soonest <= now then"), "wakes::every_transition"),
-    (("reschedule.lua", "is_opened and math.min(due, now) or due", "due"), "wakes::every_transition"),
+    (("lib/move.lua", "is_opened and math.min(due, now) or due", "due"), "wakes::every_transition"),
     (
         (
             "push_any.lua",
