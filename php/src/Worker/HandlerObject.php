@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Worker;
 
+use Closure;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use InvalidArgumentException;
@@ -39,6 +40,22 @@ final class HandlerObject
         $this->callable = Caller::callable($handler, 'the handler');
         Signature::ofHandler($this->callable, 'the handler');
         $this->caller = new Caller();
+    }
+
+    /**
+     * A handler for consume(batch: …): __invoke() or handle() takes a list of jobs. The two other methods take one, and are called for each.
+     *
+     * @return Closure(list<JobInterface>, QueueInterface): mixed
+     *
+     * @throws InvalidArgumentException as the constructor
+     */
+    public static function many(object $handler): Closure
+    {
+        $callable = Caller::callable($handler, 'the handler');
+        Signature::ofMany($callable, 'the handler');
+        $caller = new Caller();
+
+        return static fn (array $jobs, QueueInterface $queue): mixed => $caller->call($callable, $jobs, $queue, $jobs, $queue);
     }
 
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed
