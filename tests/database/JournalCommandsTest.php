@@ -65,7 +65,8 @@ final class JournalCommandsTest extends DatabaseCliTestCase
         foreach (['a' => 'nothing', 'b' => 'nothing', 'c' => 'nothing', 'd' => 'throw'] as $id => $do) {
             $this->queue()->push(['do' => $do], id: $id, backoff: Backoff::parse('1h'));
         }
-        $this->cliExpecting(0, 'work', __DIR__ . '/../phpunit/programs/cli_bulk.php', '--batch=2', '--journal', '--stop-when-empty');
+        $handler = __DIR__ . '/../phpunit/programs/cli_bulk.php';
+        $this->cliExpecting(0, 'work', $handler, '--batch=2', '--journal', '--stop-when-empty');
         $states = array_column($this->json('journal:list', '--format=json'), 'state', 'id');
         ksort($states);
         $this->assertSame(['a' => 'done', 'b' => 'done', 'c' => 'failed', 'd' => 'failed'], $states);

@@ -55,7 +55,8 @@ final class Follow
     }
 
     /**
-     * A handler of lists. The jobs whose followers cannot be pushed run again; the others are done. Each follower gets what the handler has returned.
+     * Returns a handler for consume(batch: …). A job whose follower cannot be pushed runs again; the others are done.
+     * The next link of each chain gets what the handler has returned.
      *
      * @param callable(list<JobInterface>, QueueInterface): mixed $handler
      *
@@ -94,13 +95,19 @@ final class Follow
         return $result;
     }
 
-    /** Whether something follows it, and nobody around has it in hand. */
+    /** Whether the job is a link or a member, and no Follow around this one takes care of it. */
     private static function isFollowed(JobInterface $job): bool
     {
-        return (isset($job->headers[Chain::HEADER]) || isset($job->headers[Batch::HEADER])) && !isset(self::$followed[$job]);
+        $headers = $job->headers;
+
+        return (isset($headers[Chain::HEADER]) || isset($headers[Batch::HEADER])) && !isset(self::$followed[$job]);
     }
 
-    /** @param array<JobInterface> $jobs that are followed */
+    /**
+     * Calls the handler, and lets no Follow inside it follow these jobs.
+     *
+     * @param array<JobInterface> $jobs
+     */
     private static function run(array $jobs, QueueInterface $queue, Closure $handler): mixed
     {
         self::$followed ??= new WeakMap();
@@ -117,23 +124,28 @@ final class Follow
         }
     }
 
-    /** One of many: the others do not run again because of it. */
+    /** Pushes what follows one job of a list. Where that fails, this job alone is given back. */
     private static function pushOrGiveBack(JobInterface $job, QueueInterface $queue, mixed $result): void
     {
         try {
             self::push(self::steps($job), $job, $queue, $result);
         } catch (TimeoutException | ShutdownException $error) {
-            throw $error; // that is for all
+            throw $error; // the run of the whole list has to end
         } catch (Throwable $error) {
-            try {
-                match (true) {
-                    $job->isSettled() => error_log("what follows job '$job->id' in queue '$job->queue' could not be done: {$error->getMessage()}"),
-                    $error instanceof Release => $job->release($error->delay, error: $error->getMessage()),
-                    default => $job->fail($error),
-                };
-            } catch (LeaseLostException) {
-                // It runs again.
-            }
+            self::giveBack($job, $error);
+        }
+    }
+
+    private static function giveBack(JobInterface $job, Throwable $error): void
+    {
+        try {
+            match (true) {
+                $job->isSettled() => self::complain($job, $error),
+                $error instanceof Release => $job->release($error->delay, error: $error->getMessage()),
+                default => $job->fail($error),
+            };
+        } catch (LeaseLostException) {
+            // Another worker runs it again.
         }
     }
 
@@ -158,7 +170,8 @@ final class Follow
             try {
                 $step->succeeded($job, $queue, $result);
             } catch (ConnectionException | ServerException $error) {
-                throw new Release(self::RETRY_AFTER, "the job was handled, but what follows could not be pushed: {$error->getMessage()}");
+                $why = "the job was handled, but what follows could not be pushed: {$error->getMessage()}";
+                throw new Release(self::RETRY_AFTER, $why);
             }
         }
     }
@@ -198,8 +211,14 @@ final class Follow
             $do();
         } catch (Throwable $thrown) {
             // Not left to the loop: its warning ends a worker whose error handler turns warnings into exceptions.
-            error_log("what follows buried job '$job->id' in queue '$job->queue' could not be done: " . $thrown::class . ": {$thrown->getMessage()}");
+            self::complain($job, $thrown);
         }
+    }
+
+    private static function complain(JobInterface $job, Throwable $error): void
+    {
+        $words = $error::class . ": {$error->getMessage()}";
+        error_log("what follows job '$job->id' in queue '$job->queue' could not be done: $words");
     }
 
     /** @return list<Step> */

@@ -49,7 +49,9 @@ final class Pipeline
         $this->run = static function (JobInterface $job, QueueInterface $queue, mixed ...$params) use ($callable, $caller, $middleware): mixed {
             // Another job may reach the handler, but the loop tells how its own one ended.
             $called = $callable instanceof self && $params !== [] ? $callable->task(...) : $callable;
-            $next = static fn (JobInterface $handed): mixed => $caller->call($called, $job, $queue, ...$params, ...[$handed, $queue]);
+            $next = static function (JobInterface $handed) use ($caller, $called, $job, $queue, $params): mixed {
+                return $caller->call($called, $job, $queue, ...$params, ...[$handed, $queue]);
+            };
             foreach (array_reverse($middleware) as $outer) {
                 $next = static fn (JobInterface $handed): mixed => $outer($handed, $next, $queue);
             }
@@ -65,7 +67,7 @@ final class Pipeline
     }
 
     /**
-     * As the handler of a task, whose router follows its jobs.
+     * Runs as the handler of a task, without following its jobs: the router does.
      *
      * @internal
      */

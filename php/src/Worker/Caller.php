@@ -52,8 +52,12 @@ final class Caller
      *
      * @return mixed what the callable returns
      */
-    public function call(callable $callable, JobInterface|array $jobs, QueueInterface $queue, mixed ...$arguments): mixed
-    {
+    public function call(
+        callable $callable,
+        JobInterface|array $jobs,
+        QueueInterface $queue,
+        mixed ...$arguments,
+    ): mixed {
         $handler = is_array($callable) ? $callable[0] : $callable;
         if (self::hook($handler, 'afterSucceeded') !== null || self::hook($handler, 'afterFailed') !== null) {
             foreach (is_array($jobs) ? $jobs : [$jobs] as $job) {

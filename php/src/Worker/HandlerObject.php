@@ -43,7 +43,8 @@ final class HandlerObject
     }
 
     /**
-     * A handler for consume(batch: …): __invoke() or handle() takes a list of jobs. The two other methods take one, and are called for each.
+     * Returns a handler for consume(batch: …). __invoke() or handle() takes a list of jobs; afterSucceeded() and
+     * afterFailed() take one job, and are called for each.
      *
      * @return Closure(list<JobInterface>, QueueInterface): mixed
      *
@@ -55,7 +56,9 @@ final class HandlerObject
         Signature::ofMany($callable, 'the handler');
         $caller = new Caller();
 
-        return static fn (array $jobs, QueueInterface $queue): mixed => $caller->call($callable, $jobs, $queue, $jobs, $queue);
+        return static function (array $jobs, QueueInterface $queue) use ($callable, $caller): mixed {
+            return $caller->call($callable, $jobs, $queue, $jobs, $queue);
+        };
     }
 
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed

@@ -47,7 +47,9 @@ final class Signature
      */
     public static function ofMany(callable $handler, string $what): void
     {
-        self::check(new ReflectionFunction(Closure::fromCallable($handler)), $what, self::jobs(...), self::queue(...));
+        // A Pipeline takes no list: middleware is for single jobs.
+        $function = new ReflectionFunction(Closure::fromCallable($handler));
+        self::check($function, $what, self::jobs(...), self::queue(...));
     }
 
     /**

@@ -22,7 +22,9 @@ final class FollowManyTest extends ChainCase
     public function testEachJobThatIsDoneIsFollowed(): void
     {
         foreach (['done', 'ack', 'bury', 'release', 'fail'] as $do) {
-            $this->chain($do, ['payload' => $do], ['payload' => 'next'])->onFailure(['payload' => "failed $do", 'queue' => 'failures'])->push($this->queue());
+            $this->chain($do, ['payload' => $do], ['payload' => 'next'])
+                ->onFailure(['payload' => "failed $do", 'queue' => 'failures'])
+                ->push($this->queue());
         }
         $ran = $this->consume(static function (array $jobs): int {
             foreach ($jobs as $job) {
@@ -32,7 +34,9 @@ final class FollowManyTest extends ChainCase
 
             return count($jobs);
         });
-        $this->assertSame(['done,ack,bury,release,fail', 'ack/2,done/2'], array_map($this->sorted(...), $ran->getArrayCopy(), [false, true]));
+        $this->assertCount(2, $ran);
+        $this->assertSame('done,ack,bury,release,fail', $ran[0]);
+        $this->assertEqualsCanonicalizing(['ack/2', 'done/2'], explode(',', $ran[1]));
         $this->assertSame(['failed bury'], array_column($this->delayQueue('failures')->list(State::Ready), 'payload'));
         $this->assertSame([2, 1], [$this->queue()->count(State::Delayed), $this->queue()->count(State::Buried)]);
     }
@@ -68,8 +72,9 @@ final class FollowManyTest extends ChainCase
         $ran = $this->consume(static fn () => null, ['capacity' => 5]);
 
         $this->assertSame(['a,strange,plain,full'], $ran->getArrayCopy());
-        $this->assertSame([State::Delayed, 1], [$this->queue()->peek('full')?->state, $this->queue()->peek('full')->attempts]);
-        $this->assertStringContainsString('what follows could not be pushed', $this->queue()->peek('full')->lastError);
+        $full = $this->queue()->peek('full');
+        $this->assertSame([State::Delayed, 1], [$full?->state, $full?->attempts]);
+        $this->assertStringContainsString('what follows could not be pushed', $full->lastError);
         $this->assertSame(State::Delayed, $this->queue()->peek('strange')?->state);
         $this->assertStringContainsString('UnexpectedValueException', $this->queue()->peek('strange')->lastError);
         $this->assertNull($this->queue()->peek('plain'));
@@ -106,18 +111,24 @@ final class FollowManyTest extends ChainCase
 
     public function testAHandlerThatTakesNoListIsRefused(): void
     {
-        $wrong = [static fn (JobInterface ...$jobs) => 1, static fn (string $jobs) => 1, new Follow(static fn ($job) => 1), new Pipeline(static fn (array $jobs) => 1)];
+        $words = '/^the parameter \S+ \$\w+ of the handler gets a list of jobs$/';
+        $wrong = [
+            static fn (JobInterface ...$jobs) => 1,
+            static fn (string $jobs) => 1,
+            new Follow(static fn ($job) => 1),
+            new Pipeline(static fn (array $jobs) => 1),
+        ];
         foreach ($wrong as $handler) {
             try {
                 Follow::many($handler);
                 $this->fail('it is taken');
             } catch (InvalidArgumentException $error) {
-                $this->assertMatchesRegularExpression('/^the parameter \S+ \$\w+ of the handler gets a list of jobs$/', $error->getMessage());
+                $this->assertMatchesRegularExpression($words, $error->getMessage());
             }
         }
-        foreach ([static fn (iterable $jobs, QueueInterface $queue) => 1, static fn ($jobs) => 1, static fn (?array $jobs) => 1] as $handler) {
-            $this->assertNotNull(Follow::many($handler));
-        }
+        Follow::many(static fn (iterable $jobs, QueueInterface $queue) => 1);
+        Follow::many(static fn ($jobs) => 1);
+        Follow::many(static fn (?array $jobs) => 1);
     }
 
     /**
@@ -130,20 +141,13 @@ final class FollowManyTest extends ChainCase
     private function consume(callable $handler, array $options = [], int $batch = 10): ArrayObject
     {
         $calls = new ArrayObject();
-        $this->queue(options: $options)->consume(Follow::many(static function (array $jobs, QueueInterface $queue) use ($handler, $calls): mixed {
+        $noting = static function (array $jobs, QueueInterface $queue) use ($handler, $calls): mixed {
             $calls[] = implode(',', array_column($jobs, 'id'));
 
             return $handler($jobs, $queue);
-        }), stopWhenEmpty: true, batch: $batch);
+        };
+        $this->queue(options: $options)->consume(Follow::many($noting), stopWhenEmpty: true, batch: $batch);
 
         return $calls;
-    }
-
-    private function sorted(string $ids, bool $isSorted): string
-    {
-        $ids = explode(',', $ids);
-        $isSorted && sort($ids);
-
-        return implode(',', $ids);
     }
 }

@@ -24,15 +24,20 @@ use RuntimeException;
 use Throwable;
 use TypeError;
 
-/** consume(batch: …), a handler that gets many jobs in one call. More is in the tests of the extension, and in those of the command line. */
+/** consume(batch: …): handlers of many jobs at once. See also tests/phpt and tests/console/CliBulkTest.php. */
 final class BulkTest extends TestCase
 {
     use OnAnyStore;
 
+    private const ENDS = [
+        Event::Succeeded, Event::Released, Event::Failed, Event::Buried, Event::TimedOut, Event::LeaseLost,
+        Event::Cancelled,
+    ];
+
     /** @var list<string> the ids that each call of a handler got */
     private array $calls = [];
 
-    /** @var list<string> events of jobs, each but the first one */
+    /** @var list<string> how jobs ended */
     private array $heard = [];
 
     public function testNoJobIsBuriedBecauseOfAnotherOne(): void
@@ -41,7 +46,9 @@ final class BulkTest extends TestCase
         foreach (['a', 'poison', 'b'] as $id) {
             $queue->push($id, id: $id, maxAttempts: 2, backoff: Backoff::fixed('1m'));
         }
-        $handler = static fn (array $jobs) => in_array('poison', array_column($jobs, 'payload'), true) ? throw new RuntimeException('no') : null;
+        $handler = static function (array $jobs): void {
+            in_array('poison', array_column($jobs, 'payload'), true) && throw new RuntimeException('no');
+        };
         $this->consume($queue, $handler);
         $this->assertSame(['failed a', 'failed poison', 'failed b'], $this->heard);
         $this->heard = [];
@@ -56,7 +63,9 @@ final class BulkTest extends TestCase
     public function testAJobWhoseLeaseEndedOnceComesAlone(): void
     {
         $queue = $this->listening();
-        $queue->pushMany([['payload' => 1, 'id' => 'a', 'priority' => 1], ['payload' => 1, 'id' => 'lost', 'ttr' => 5], ['payload' => 1, 'id' => 'b', 'delay' => '7s', 'priority' => 1]]);
+        $queue->push(1, id: 'a', priority: 1);
+        $queue->push(1, id: 'b', priority: 1, delay: '7s');
+        $queue->push(1, id: 'lost', ttr: 5);
         $queue->reserveJob('lost');
         $this->travel('10s');
         $this->consume($queue);
@@ -72,7 +81,8 @@ final class BulkTest extends TestCase
             for ($began = microtime(true); !$jobs[1]->isLost() && Machine::lasted($began) < 20.0;) {
                 usleep(5_000);
             }
-            $this->assertSame([false, true, false], array_map(static fn (JobInterface $job): bool => $job->isLost(), $jobs));
+            $this->assertFalse($jobs[0]->isLost() || $jobs[2]->isLost());
+            $this->assertTrue($jobs[1]->isLost());
         });
         $this->assertSame(['cancelled b', 'succeeded a', 'leaseLost b', 'succeeded c'], $this->heard);
         $this->assertSame([0, 2], [$queue->count(), $queue->stats()->acked]);
@@ -81,14 +91,16 @@ final class BulkTest extends TestCase
     public function testTheLongestTimeLimitOfItsJobsIsThatOfTheBatch(): void
     {
         $queue = $this->listening();
-        $queue->pushMany([['payload' => 1, 'id' => 'short', 'timeout' => '50ms'], ['payload' => 1, 'id' => 'long', 'timeout' => '400ms']]);
+        $queue->push(1, id: 'short', timeout: '50ms');
+        $queue->push(1, id: 'long', timeout: '400ms');
         $began = microtime(true);
         $this->consume($queue, $this->working(20.0));
         $this->assertGreaterThan(0.39, microtime(true) - $began);
         $this->assertSame(['timedOut short', 'failed short', 'timedOut long', 'failed long'], $this->heard);
         $this->assertSame('timed out after 0.4 s', $queue->peek('short')->lastError);
         $this->heard = [];
-        $queue->pushMany([['payload' => 1, 'id' => 'limited', 'timeout' => '50ms'], ['payload' => 1, 'id' => 'free']]);
+        $queue->push(1, id: 'limited', timeout: '50ms');
+        $queue->push(1, id: 'free');
         $this->consume($queue, $this->working(0.2));
         $this->assertSame(['succeeded limited', 'succeeded free'], $this->heard);
     }
@@ -107,13 +119,16 @@ final class BulkTest extends TestCase
             }
         }, batch: 10, shutdownTimeout: '50ms');
         $this->assertSame(['released a', 'released b'], $this->heard);
-        $this->assertSame([2, 0, 0], [$queue->count(State::Ready), $queue->peek('a')->attempts, $queue->peek('b')->attempts]);
+        $this->assertSame(2, $queue->count(State::Ready));
+        $this->assertSame([0, 0], [$queue->peek('a')->attempts, $queue->peek('b')->attempts]);
     }
 
     public function testSealedJobsOfAQueueWithPartitionsAndAPrefixCome(): void
     {
-        $queue = $this->delayQueue('default', ['partitions' => 3, 'prefix' => 'shop', 'keys' => ['2030' => str_repeat('k', 32)]]);
-        $queue->pushMany(array_map(static fn (int $n): array => ['payload' => $n, 'group' => 'group-' . $n % 5], range(1, 40)));
+        $options = ['partitions' => 3, 'prefix' => 'shop', 'keys' => ['2030' => str_repeat('k', 32)]];
+        $queue = $this->delayQueue('default', $options);
+        $job = static fn (int $n): array => ['payload' => $n, 'group' => 'group-' . $n % 5];
+        $queue->pushMany(array_map($job, range(1, 40)));
         $payloads = [];
         $this->consume($queue, static function (array $jobs) use (&$payloads): void {
             array_push($payloads, ...array_column($jobs, 'payload'));
@@ -127,7 +142,8 @@ final class BulkTest extends TestCase
     {
         $single = static fn (JobInterface $job) => $this->fail('it gets none');
         $queue = $this->listening('a');
-        foreach ([$single, new Follow($single), new Pipeline(static fn (array $jobs) => 1), new TaskRouter(['a' => static fn (array $jobs) => 1])] as $handler) {
+        $list = static fn (array $jobs) => 1;
+        foreach ([$single, new Follow($single), new Pipeline($list), new TaskRouter(['a' => $list])] as $handler) {
             try {
                 $queue->consume($handler, stopWhenEmpty: true, batch: 5);
                 $this->fail('it is taken');
@@ -188,7 +204,7 @@ final class BulkTest extends TestCase
     {
         $queue = $this->delayQueue();
         $queue->pushMany(array_map(static fn (string $id): array => ['payload' => 1, 'id' => $id], $ids));
-        foreach ([Event::Succeeded, Event::Released, Event::Failed, Event::Buried, Event::TimedOut, Event::LeaseLost, Event::Cancelled] as $event) {
+        foreach (self::ENDS as $event) {
             $queue->on($event, function (Event $event, ?JobInterface $job, ?Throwable $error, ?float $seconds): void {
                 $this->assertIsFloat($seconds);
                 $event === Event::TimedOut && $this->assertInstanceOf(TimeoutException::class, $error);

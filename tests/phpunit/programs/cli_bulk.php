@@ -1,8 +1,8 @@
 <?php
 
 /**
- * A handler of lists that does what the payload of each of its jobs says under "do", and writes into the file HANDLER_LOG: "begin ID PROCESS", "end ID PROCESS".
- * wait: until the test lets the job go.
+ * A handler of lists that does what the payload of each job says under "do", and writes into the file HANDLER_LOG:
+ * "begin ID PROCESS", "end ID PROCESS". wait: until the test lets the job go.
  */
 
 declare(strict_types=1);
@@ -11,7 +11,9 @@ use DelayQueue\JobInterface;
 
 return static function (array $jobs): void {
     $log = (string) getenv('HANDLER_LOG');
-    $write = static fn (string $what, string $id) => file_put_contents($log, "$what $id " . getmypid() . "\n", FILE_APPEND | LOCK_EX);
+    $write = static function (string $what, string $id) use ($log): void {
+        file_put_contents($log, "$what $id " . getmypid() . "\n", FILE_APPEND | LOCK_EX);
+    };
     $do = static function (JobInterface $job) use ($log): void {
         match ($job->payload['do'] ?? 'nothing') {
             'nothing' => null,

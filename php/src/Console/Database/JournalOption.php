@@ -28,6 +28,7 @@ final class JournalOption
             return;
         }
         $failures = new FailureLog($notices, 'journalFailed');
-        (new Journal((new Database($input))->connection(), payloads: $payloads, report: $failures->add(...)))->watch($queue);
+        $database = (new Database($input))->connection();
+        (new Journal($database, payloads: $payloads, report: $failures->add(...)))->watch($queue);
     }
 }

@@ -17,9 +17,10 @@ final class BatchOption
 
     public static function describe(Command $command): void
     {
+        $value = InputOption::VALUE_REQUIRED;
         $command
-            ->addOption('batch', null, InputOption::VALUE_REQUIRED, 'The handler gets a list of up to this many jobs of one queue')
-            ->addOption('within', null, InputOption::VALUE_REQUIRED, 'How long a batch that is not full waits for more: seconds, 200ms', '0');
+            ->addOption('batch', null, $value, 'The handler gets a list of up to this many jobs of one queue')
+            ->addOption('within', null, $value, 'How long a batch waits for more jobs: seconds, 200ms', '0');
     }
 
     /**

@@ -56,7 +56,10 @@ final class HandlerLoader
         $container = $file === null ? null : self::attempt("the container $file", static fn (): ContainerInterface => self::container($file));
         $takesMany = BatchOption::of($input) !== [];
 
-        return self::attempt("the handler $handler", static fn (): callable => self::handler(self::resolve($handler, $container), $takesMany));
+        return self::attempt(
+            "the handler $handler",
+            static fn (): callable => self::handler(self::resolve($handler, $container), $takesMany),
+        );
     }
 
     private static function container(string $file): ContainerInterface

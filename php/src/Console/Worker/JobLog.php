@@ -97,8 +97,12 @@ final class JobLog
      * @param InHand|null $inHand where its parent is to find what it runs
      * @param TaskNumbers|null $numbers counts the runs
      */
-    public function watch(DelayQueue $queue, callable $handler, ?InHand $inHand = null, ?TaskNumbers $numbers = null): Closure
-    {
+    public function watch(
+        DelayQueue $queue,
+        callable $handler,
+        ?InHand $inHand = null,
+        ?TaskNumbers $numbers = null,
+    ): Closure {
         $this->inHand = $inHand;
         $this->numbers = $numbers;
         $this->listen($queue);
