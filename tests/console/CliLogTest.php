@@ -50,17 +50,16 @@ final class CliLogTest extends CliTestCase
 
     public function testAParentNamesTheJobsInHandAlsoInJson(): void
     {
-        foreach (['chunk' => 12, 'stuck' => 1, 'exit' => 1] as $case => $jobs) {
+        foreach (['bulk' => 12, 'stuck' => 1, 'exit' => 1] as $case => $jobs) {
             for ($n = 1; $n <= $jobs; $n++) {
                 $this->queue()->push([], id: "$case$n");
             }
             [$code, $options, $end] = match ($case) {
-                'chunk' => ['posix_kill(getmypid(), SIGKILL);', [], 'was killed by signal 9'],
+                'bulk' => ['posix_kill(getmypid(), SIGKILL);', ['--batch=12'], 'was killed by signal 9'],
                 'stuck' => ['while (true) { try { sleep(60); } catch (Throwable) {} }', ['--timeout=200ms', '--grace-timeout=200ms'], 'ended with exit code 124'],
                 'exit' => ['exit(0);', [], 'ended with exit code 1'],
             };
-            $handler = $case === 'chunk' ? $this->script('<?php return DelayQueue\Worker\Chunk::of(12, 0, function (array $jobs) { ' . $code . ' });') : $this->handler($code);
-            $parent = $this->start('work', $handler, '--processes=2', '--log=json', ...$options);
+            $parent = $this->start('work', $this->handler($code), '--processes=2', '--log=json', ...$options);
             $line = $this->heard($parent, '/^.*"jobs":.*$/m')[0][0];
             $parent->signal(SIGTERM);
             $parent->exitCode(20);
@@ -70,7 +69,10 @@ final class CliLogTest extends CliTestCase
             $this->assertStringContainsString($end, $fields['message']);
             $this->assertSame(['queue' => $this->queueName, 'id' => "{$case}1", 'attempt' => 1], $fields['jobs'][0]);
             $this->assertCount(min(10, $jobs), $fields['jobs']);
-            $case === 'chunk' && $this->assertMatchesRegularExpression('/while it ran jobs of \S+: chunk1, chunk2, .*chunk10 and 2 more;/', $fields['message']);
+            if ($case === 'bulk') {
+                $words = '/while it ran jobs of \S+: bulk1, bulk2, .*bulk10 and 2 more;/';
+                $this->assertMatchesRegularExpression($words, $fields['message']);
+            }
         }
     }
 
@@ -174,11 +176,14 @@ final class CliLogTest extends CliTestCase
             'object' => 'new Handling()',
             'task' => 'new DelayQueue\Worker\TaskRouter(["t" => new Handling()])',
             'pipeline' => "new DelayQueue\\Middleware\\Pipeline(new Handling(), $through)",
-            'chunk' => 'DelayQueue\Worker\Chunk::of(5, 0, fn (array $jobs) => (new Shop(2))->pay($jobs))',
+            'list' => 'fn (array $jobs) => (new Shop(2))->pay($jobs)',
+            'object of lists' => 'new class () { function handle(array $jobs) { (new Shop(2))->pay($jobs); } }',
         ];
         foreach ($handlers as $name => $handler) {
             $this->queue()->push(['task' => 't'], id: $name, headers: ['dq-none' => '1']);
-            $line = json_decode($this->cliExpecting(0, 'drain', $this->script("<?php $shop return $handler;"), '--log=json', '--limit=1'), true);
+            $options = str_contains($handler, 'array $jobs') ? ['--batch=5'] : [];
+            $script = $this->script("<?php $shop return $handler;");
+            $line = $this->json('drain', $script, '--log=json', '--limit=1', ...$options);
             $frames = array_map(static fn (string $frame): string => preg_replace('/^#\d+ \S.*?: /', '', $frame), $line['trace']);
             $own = ['Shop->pay()', 'Shop->again()', 'Shop->pay()', 'Shop->again()', 'Shop->pay()'];
             $this->assertSame($own, $frames, $name);

@@ -59,16 +59,17 @@ final class JournalCommandsTest extends DatabaseCliTestCase
         $this->cliExpecting(1, 'journal:search', '--contains=not', '--state=done');
     }
 
-    public function testItHearsOfEachJobOfAChunk(): void
+    public function testItHearsOfEachJobOfABatch(): void
     {
         $this->useDatabase('sqlite');
-        foreach (['nothing', 'fail', 'bury'] as $do) {
-            $this->queue()->push(['do' => $do], id: $do, backoff: Backoff::parse('1h'));
+        foreach (['a' => 'nothing', 'b' => 'nothing', 'c' => 'nothing', 'd' => 'throw'] as $id => $do) {
+            $this->queue()->push(['do' => $do], id: $id, backoff: Backoff::parse('1h'));
         }
-        $this->cliExpecting(0, 'work', __DIR__ . '/../phpunit/programs/cli_chunk.php', '--journal', '--stop-when-empty');
+        $handler = __DIR__ . '/../phpunit/programs/cli_bulk.php';
+        $this->cliExpecting(0, 'work', $handler, '--batch=2', '--journal', '--stop-when-empty');
         $states = array_column($this->json('journal:list', '--format=json'), 'state', 'id');
         ksort($states);
-        $this->assertSame(['bury' => 'buried', 'fail' => 'failed', 'nothing' => 'done'], $states);
+        $this->assertSame(['a' => 'done', 'b' => 'done', 'c' => 'failed', 'd' => 'failed'], $states);
     }
 
     public function testPayloadsAreKeptWhereTheOptionSaysSo(): void

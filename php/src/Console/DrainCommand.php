@@ -4,9 +4,9 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue\Console\Worker\BatchOption;
 use DelayQueue\Console\Worker\HandlerLoader;
 use DelayQueue\Console\Worker\JobLog;
-use DelayQueue\Worker\Chunk;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -22,6 +22,7 @@ final class DrainCommand extends Command
     protected function configure(): void
     {
         HandlerLoader::describe($this);
+        BatchOption::describe($this);
         JobLog::describe($this);
         $this->setDescription('Runs a handler for everything that is due now, then ends: the form for cron')
             ->addOption('limit', null, InputOption::VALUE_REQUIRED, 'How many jobs at most; 0: no limit', '0')
@@ -36,14 +37,14 @@ final class DrainCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $limit = Number::of($input->getOption('limit'), '--limit');
+        $batch = BatchOption::of($input);
         $log = JobLog::of($input, $output);
         HandlerLoader::bootstrap($input);
         $target = new Target($input);
         $queue = $target->watching();
         $handler = HandlerLoader::load($input);
         $input->getOption('create') || $target->refuseUnknown(...$target->names());
-        $handler = $log->watch($queue, $handler);
-        $handler instanceof Chunk ? $handler->consume($queue, maxJobs: $limit, stopWhenEmpty: true) : $queue->drain($handler, $limit);
+        $queue->consume($log->watch($queue, $handler), ...$batch, maxJobs: $limit, stopWhenEmpty: true);
 
         return $log->hasLost() ? ExitCode::FAILED : ExitCode::OK;
     }

@@ -25,7 +25,6 @@ use DelayQueue\Event;
 use DelayQueue\Internal\RedisClock;
 use DelayQueue\Job;
 use DelayQueue\StopReason;
-use DelayQueue\Worker\Chunk;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -101,14 +100,11 @@ final class WorkCommand extends Command
         self::tellOfRedis($watching, $notices);
         self::tellOfClocks($watching, $notices);
         $handler = HandlerLoader::load($input);
-        $chunk = $handler instanceof Chunk ? $handler : null;
-        $limits = $chunk === null ? $limits : Limits::ofChunk($limits);
-        $chunk === null || $lifeline?->stopWhenCut($chunk, $watching);
-        JournalOption::watch($watching, $chunk, $input, $notices);
+        JournalOption::watch($watching, $input, $notices);
         $handler = $log->watch($watching, $handler, $inHand, $lifeline === null ? null : TaskNumbers::ofParent());
         // Not before: stop() does not reach a loop that has yet to begin.
         $queue = $watching;
-        $reason = $chunk === null ? $queue->consume($handler, ...$limits) : $chunk->consume($queue, ...$limits);
+        $reason = $queue->consume($handler, ...$limits);
         $lifeline?->ended($reason);
         $lifeline?->isCut() && $inHand?->remove();
         $notices->say('stopped', "worker (process " . getmypid() . ") stopped: $reason->value", ['reason' => $reason->value]);

@@ -20,7 +20,6 @@ use DelayQueue\Internal\Moment;
 use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
 use DelayQueue\State;
-use DelayQueue\Worker\Chunk;
 use PDO;
 use Throwable;
 use UnexpectedValueException;
@@ -82,13 +81,11 @@ final class Journal
      * kept, 50 batches or 8 MiB of it, and tried again. A handler inside Inbox::once() locks the row of its job: give the connection of the journal a
      * limit for locks, since a worker may have to tell of an earlier run of that job.
      *
-     * @param Chunk|null $chunk the jobs are handled in chunks: it tells of them, and of the worker
-     *
      * @return QueueInterface the same
      *
      * @throws SchemaException when the tables are missing or of another version
      */
-    public function watch(QueueInterface $queue, ?Chunk $chunk = null): QueueInterface
+    public function watch(QueueInterface $queue): QueueInterface
     {
         try {
             Schema::source($this->database);
@@ -98,7 +95,7 @@ final class Journal
         } catch (Throwable $error) {
             ($this->report)('the journal waits for its database', $error);
         }
-        $this->recorder->listen($queue, $chunk ?? $queue);
+        $this->recorder->listen($queue);
 
         return $queue;
     }

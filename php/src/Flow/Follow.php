@@ -8,10 +8,15 @@ use Closure;
 use DelayQueue\ConnectionException;
 use DelayQueue\Event;
 use DelayQueue\JobInterface;
+use DelayQueue\LeaseLostException;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
 use DelayQueue\ServerException;
+use DelayQueue\ShutdownException;
 use DelayQueue\State;
+use DelayQueue\TimeoutException;
+use DelayQueue\Worker\Signature;
+use InvalidArgumentException;
 use Throwable;
 use WeakMap;
 use WeakReference;
@@ -26,6 +31,10 @@ use WeakReference;
  *
  * Where what follows cannot be pushed, because Redis is away or a queue is full, the job is released and runs again. A handler that acknowledges its job
  * itself has its follower, too, unless the worker dies in between.
+ *
+ * Of consume(batch: …) each job of the list is followed:
+ *
+ *     $queue->consume(Follow::many($handler), batch: 100);
  */
 final class Follow
 {
@@ -46,30 +55,98 @@ final class Follow
     }
 
     /**
+     * Returns a handler for consume(batch: …). A job whose follower cannot be pushed runs again; the others are done.
+     * The next link of each chain gets what the handler has returned.
+     *
+     * @param callable(list<JobInterface>, QueueInterface): mixed $handler
+     *
+     * @return Closure(list<JobInterface>, QueueInterface): mixed
+     *
+     * @throws InvalidArgumentException if it cannot take a list
+     */
+    public static function many(callable $handler): Closure
+    {
+        Signature::ofMany($handler, 'the handler');
+
+        return static function (array $jobs, QueueInterface $queue) use ($handler): mixed {
+            $followed = array_filter($jobs, static fn (JobInterface $job): bool => self::isFollowed($job));
+            $result = self::run($followed, $queue, static fn (): mixed => $handler($jobs, $queue));
+            foreach ($followed as $job) {
+                self::pushOrGiveBack($job, $queue, $result);
+            }
+
+            return $result;
+        };
+    }
+
+    /**
      * @throws Release when what follows cannot be pushed now
      * @throws Throwable that of the handler
      */
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed
     {
-        $steps = self::steps($job);
-        self::$followed ??= new WeakMap();
-        if ($steps === [] || isset(self::$followed[$job])) {
+        if (!self::isFollowed($job)) {
             return ($this->handler)($job, $queue);
         }
-        self::$followed[$job] = true;
-        self::listen($queue);
-        try {
-            $result = ($this->handler)($job, $queue);
-        } finally {
-            unset(self::$followed[$job]);
-        }
-        if (self::isDone($job, $queue)) {
-            foreach ($steps as $step) {
-                self::push($step, $job, $queue, $result);
-            }
-        }
+        $steps = self::steps($job);
+        $result = self::run([$job], $queue, fn (): mixed => ($this->handler)($job, $queue));
+        self::push($steps, $job, $queue, $result);
 
         return $result;
+    }
+
+    /** Whether the job is a link or a member, and no Follow around this one takes care of it. */
+    private static function isFollowed(JobInterface $job): bool
+    {
+        $headers = $job->headers;
+
+        return (isset($headers[Chain::HEADER]) || isset($headers[Batch::HEADER])) && !isset(self::$followed[$job]);
+    }
+
+    /**
+     * Calls the handler, and lets no Follow inside it follow these jobs.
+     *
+     * @param array<JobInterface> $jobs
+     */
+    private static function run(array $jobs, QueueInterface $queue, Closure $handler): mixed
+    {
+        self::$followed ??= new WeakMap();
+        foreach ($jobs as $job) {
+            self::$followed[$job] = true;
+            self::listen($queue);
+        }
+        try {
+            return $handler();
+        } finally {
+            foreach ($jobs as $job) {
+                unset(self::$followed[$job]);
+            }
+        }
+    }
+
+    /** Pushes what follows one job of a list. Where that fails, this job alone is given back. */
+    private static function pushOrGiveBack(JobInterface $job, QueueInterface $queue, mixed $result): void
+    {
+        try {
+            self::push(self::steps($job), $job, $queue, $result);
+        } catch (TimeoutException | ShutdownException $error) {
+            throw $error; // the run of the whole list has to end
+        } catch (Throwable $error) {
+            self::giveBack($job, $error);
+        }
+    }
+
+    private static function giveBack(JobInterface $job, Throwable $error): void
+    {
+        try {
+            match (true) {
+                $job->isSettled() => self::complain($job, $error),
+                $error instanceof Release => $job->release($error->delay, error: $error->getMessage()),
+                default => $job->fail($error),
+            };
+        } catch (LeaseLostException) {
+            // Another worker runs it again.
+        }
     }
 
     /** A job that its handler has settled itself is told here, because no event tells of it. One that is lost belongs to somebody else. */
@@ -86,12 +163,16 @@ final class Follow
         return $left === null;
     }
 
-    private static function push(Step $step, JobInterface $job, QueueInterface $queue, mixed $result): void
+    /** @param list<Step> $steps */
+    private static function push(array $steps, JobInterface $job, QueueInterface $queue, mixed $result): void
     {
-        try {
-            $step->succeeded($job, $queue, $result);
-        } catch (ConnectionException | ServerException $error) {
-            throw new Release(self::RETRY_AFTER, "the job was handled, but what follows could not be pushed: {$error->getMessage()}");
+        foreach (self::isDone($job, $queue) ? $steps : [] as $step) {
+            try {
+                $step->succeeded($job, $queue, $result);
+            } catch (ConnectionException | ServerException $error) {
+                $why = "the job was handled, but what follows could not be pushed: {$error->getMessage()}";
+                throw new Release(self::RETRY_AFTER, $why);
+            }
         }
     }
 
@@ -130,8 +211,14 @@ final class Follow
             $do();
         } catch (Throwable $thrown) {
             // Not left to the loop: its warning ends a worker whose error handler turns warnings into exceptions.
-            error_log("what follows buried job '$job->id' in queue '$job->queue' could not be done: " . $thrown::class . ": {$thrown->getMessage()}");
+            self::complain($job, $thrown);
         }
+    }
+
+    private static function complain(JobInterface $job, Throwable $error): void
+    {
+        $words = $error::class . ": {$error->getMessage()}";
+        error_log("what follows job '$job->id' in queue '$job->queue' could not be done: $words");
     }
 
     /** @return list<Step> */

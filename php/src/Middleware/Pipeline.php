@@ -48,7 +48,10 @@ final class Pipeline
         $caller = new Caller();
         $this->run = static function (JobInterface $job, QueueInterface $queue, mixed ...$params) use ($callable, $caller, $middleware): mixed {
             // Another job may reach the handler, but the loop tells how its own one ended.
-            $next = static fn (JobInterface $handed): mixed => $caller->call($callable, $job, $queue, ...$params, ...[$handed, $queue]);
+            $called = $callable instanceof self && $params !== [] ? $callable->task(...) : $callable;
+            $next = static function (JobInterface $handed) use ($caller, $called, $job, $queue, $params): mixed {
+                return $caller->call($called, $job, $queue, ...$params, ...[$handed, $queue]);
+            };
             foreach (array_reverse($middleware) as $outer) {
                 $next = static fn (JobInterface $handed): mixed => $outer($handed, $next, $queue);
             }
@@ -58,9 +61,18 @@ final class Pipeline
         $this->followed = new Follow($this->run);
     }
 
-    /** @param mixed ...$arguments the job and the queue, or before them the params of a task, whose router follows its jobs */
-    public function __invoke(mixed ...$arguments): mixed
+    public function __invoke(JobInterface $job, QueueInterface $queue): mixed
     {
-        return count($arguments) > 2 ? ($this->run)(...array_slice($arguments, -2), ...array_slice($arguments, 0, -2)) : ($this->followed)(...$arguments);
+        return ($this->followed)($job, $queue);
+    }
+
+    /**
+     * Runs as the handler of a task, without following its jobs: the router does.
+     *
+     * @internal
+     */
+    public function task(mixed $params, JobInterface $job, QueueInterface $queue): mixed
+    {
+        return ($this->run)($job, $queue, $params);
     }
 }

@@ -47,12 +47,22 @@ final class Caller
         return $callable;
     }
 
-    /** @return mixed what the callable returns */
-    public function call(callable $callable, JobInterface $job, QueueInterface $queue, mixed ...$arguments): mixed
-    {
+    /**
+     * @param JobInterface|list<JobInterface> $jobs that it is called for
+     *
+     * @return mixed what the callable returns
+     */
+    public function call(
+        callable $callable,
+        JobInterface|array $jobs,
+        QueueInterface $queue,
+        mixed ...$arguments,
+    ): mixed {
         $handler = is_array($callable) ? $callable[0] : $callable;
         if (self::hook($handler, 'afterSucceeded') !== null || self::hook($handler, 'afterFailed') !== null) {
-            $this->handlers[$job] = $handler;
+            foreach (is_array($jobs) ? $jobs : [$jobs] as $job) {
+                $this->handlers[$job] = $handler;
+            }
             $this->listen($queue);
         }
 

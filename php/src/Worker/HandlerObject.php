@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Worker;
 
+use Closure;
 use DelayQueue\JobInterface;
 use DelayQueue\QueueInterface;
 use InvalidArgumentException;
@@ -39,6 +40,25 @@ final class HandlerObject
         $this->callable = Caller::callable($handler, 'the handler');
         Signature::ofHandler($this->callable, 'the handler');
         $this->caller = new Caller();
+    }
+
+    /**
+     * Returns a handler for consume(batch: …). __invoke() or handle() takes a list of jobs; afterSucceeded() and
+     * afterFailed() take one job, and are called for each.
+     *
+     * @return Closure(list<JobInterface>, QueueInterface): mixed
+     *
+     * @throws InvalidArgumentException as the constructor
+     */
+    public static function many(object $handler): Closure
+    {
+        $callable = Caller::callable($handler, 'the handler');
+        Signature::ofMany($callable, 'the handler');
+        $caller = new Caller();
+
+        return static function (array $jobs, QueueInterface $queue) use ($callable, $caller): mixed {
+            return $caller->call($callable, $jobs, $queue, $jobs, $queue);
+        };
     }
 
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed

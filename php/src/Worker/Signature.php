@@ -41,37 +41,15 @@ final class Signature
     }
 
     /**
-     * Of a queue that calls the handler itself: (Job $job, $queue), as DelayQueue::consume() looks at it.
+     * Of consume(batch: …): (list<JobInterface> $jobs, QueueInterface $queue).
      *
      * @throws InvalidArgumentException
      */
-    public static function ofLoop(callable $handler, QueueInterface $queue): void
+    public static function ofMany(callable $handler, string $what): void
     {
+        // A Pipeline takes no list: middleware is for single jobs.
         $function = new ReflectionFunction(Closure::fromCallable($handler));
-        $takes = static fn (string $class, string $interface): callable =>
-            static function (string $type, bool $isClass) use ($class, $interface): ?string {
-                $isTaken = $isClass ? is_a($class, $type, true) : in_array($type, self::ANY, true);
-
-                return $isTaken ? null : "a $interface";
-            };
-        $given = [$takes(Job::class, JobInterface::class), $takes($queue::class, QueueInterface::class)];
-        self::check($function, 'it', ...$given);
-        foreach (array_slice($function->getParameters(), 0, count($given)) as $parameter) {
-            if (!$parameter->canBePassedByValue()) {
-                $name = $parameter->getName();
-                throw new InvalidArgumentException("the parameter \$$name of it is taken by reference");
-            }
-        }
-    }
-
-    /**
-     * Of a Chunk: (list<JobInterface> $jobs, QueueInterface $queue).
-     *
-     * @throws InvalidArgumentException
-     */
-    public static function ofChunk(callable $handler, string $what): void
-    {
-        self::check(self::reflect($handler), $what, self::jobs(...), self::queue(...));
+        self::check($function, $what, self::jobs(...), self::queue(...));
     }
 
     /**

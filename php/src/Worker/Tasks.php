@@ -7,6 +7,7 @@ namespace DelayQueue\Worker;
 use DelayQueue\Bury;
 use DelayQueue\Internal\Excerpt;
 use DelayQueue\JobInterface;
+use DelayQueue\Middleware\Pipeline;
 use DelayQueue\QueueInterface;
 use InvalidArgumentException;
 use Psr\Container\ContainerInterface;
@@ -71,6 +72,8 @@ final class Tasks
             };
         }
 
-        return Caller::callable($handler, "the handler of task '$task'");
+        $callable = Caller::callable($handler, "the handler of task '$task'");
+
+        return $callable instanceof Pipeline ? $callable->task(...) : $callable;
     }
 }

@@ -7,7 +7,6 @@ namespace DelayQueue\Console\Database;
 use DelayQueue;
 use DelayQueue\Console\Worker\Notices;
 use DelayQueue\Database\Journal;
-use DelayQueue\Worker\Chunk;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -22,14 +21,14 @@ final class JournalOption
             ->addOption('journal-payloads', null, InputOption::VALUE_NONE, 'With their payloads, for journal:search and journal:rebuild');
     }
 
-    /** @param Chunk|null $chunk what tells of the jobs; null: the queue */
-    public static function watch(DelayQueue $queue, ?Chunk $chunk, InputInterface $input, Notices $notices): void
+    public static function watch(DelayQueue $queue, InputInterface $input, Notices $notices): void
     {
         $payloads = $input->getOption('journal-payloads');
         if (!$payloads && !$input->getOption('journal')) {
             return;
         }
         $failures = new FailureLog($notices, 'journalFailed');
-        (new Journal((new Database($input))->connection(), payloads: $payloads, report: $failures->add(...)))->watch($queue, $chunk);
+        $database = (new Database($input))->connection();
+        (new Journal($database, payloads: $payloads, report: $failures->add(...)))->watch($queue);
     }
 }

@@ -12,8 +12,6 @@ use DelayQueue\Flow\Follow;
 use DelayQueue\Middleware\Pipeline;
 use DelayQueue\Release;
 use DelayQueue\Worker\Caller;
-use DelayQueue\Worker\Chunk;
-use DelayQueue\Worker\ChunkRun;
 use DelayQueue\Worker\HandlerObject;
 use DelayQueue\Worker\TaskRouter;
 use DelayQueue\Worker\Tasks;
@@ -28,7 +26,8 @@ final class ErrorReport
 
     /** Stand between the loop and the handler, and say nothing of the handler's mistake. The extension leaves them out of lastError, too. */
     private const BETWEEN = [
-        JobLog::class, Follow::class, Pipeline::class, Caller::class, Chunk::class, ChunkRun::class, HandlerObject::class, TaskRouter::class, Tasks::class,
+        JobLog::class, Follow::class, Pipeline::class, Caller::class, HandlerObject::class, TaskRouter::class,
+        Tasks::class,
     ];
 
     /** @return array{reason: string, at?: string, previous?: list<string>, trace?: list<string>} */

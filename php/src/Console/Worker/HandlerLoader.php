@@ -7,7 +7,6 @@ namespace DelayQueue\Console\Worker;
 use Closure;
 use DelayQueue\Console\UsageException;
 use DelayQueue\Flow\Follow;
-use DelayQueue\Worker\Chunk;
 use DelayQueue\Worker\HandlerObject;
 use DelayQueue\Worker\Signature;
 use InvalidArgumentException;
@@ -28,7 +27,7 @@ final class HandlerLoader
             ->addArgument(
                 'handler',
                 InputArgument::REQUIRED,
-                'A PHP file that returns a callable, an object or a Chunk, Class::method, or a class with __invoke() or handle()',
+                'A PHP file that returns a callable or an object, Class::method, or a class with __invoke() or handle()',
             )
             ->addOption('bootstrap', null, InputOption::VALUE_REQUIRED, 'A PHP file to load first, such as vendor/autoload.php')
             ->addOption('container', null, InputOption::VALUE_REQUIRED, 'A PHP file that returns a PSR-11 container, which makes the object of the handler\'s class');
@@ -51,14 +50,16 @@ final class HandlerLoader
     }
 
     /** @throws UsageException when it cannot be loaded, or is not a handler */
-    public static function load(InputInterface $input): callable|Chunk
+    public static function load(InputInterface $input): callable
     {
         [$handler, $file] = [$input->getArgument('handler'), $input->getOption('container')];
         $container = $file === null ? null : self::attempt("the container $file", static fn (): ContainerInterface => self::container($file));
+        $takesMany = BatchOption::of($input) !== [];
 
-        $loaded = self::attempt("the handler $handler", static fn (): callable|Chunk => self::resolve($handler, $container));
-
-        return $loaded instanceof Chunk ? $loaded : new Follow($loaded);
+        return self::attempt(
+            "the handler $handler",
+            static fn (): callable => self::handler(self::resolve($handler, $container), $takesMany),
+        );
     }
 
     private static function container(string $file): ContainerInterface
@@ -84,10 +85,10 @@ final class HandlerLoader
         return Closure::bind(static fn (): mixed => require func_get_arg(0), null, null)($file);
     }
 
-    private static function resolve(string $handler, ?ContainerInterface $container): callable|Chunk
+    private static function resolve(string $handler, ?ContainerInterface $container): mixed
     {
         if (is_file($handler)) {
-            return self::callable(self::returned($handler));
+            return self::returned($handler);
         }
         [$class, $method] = explode('::', $handler, 2) + [1 => null];
         if (!class_exists($class) && !$container?->has($class)) {
@@ -97,37 +98,27 @@ final class HandlerLoader
             throw new UsageException("the class has no method $method()");
         }
         if ($method !== null && (new ReflectionMethod($class, $method))->isStatic()) {
-            return self::checked([$class, $method]);
+            return [$class, $method];
         }
         $object = $container?->has($class) ? $container->get($class) : new $class();
 
-        return $method === null ? self::callable($object) : self::checked([$object, $method]);
+        return $method === null ? $object : [$object, $method];
     }
 
     /** An object may have hooks beside its handler. */
-    private static function callable(mixed $handler): callable|Chunk
+    private static function handler(mixed $found, bool $takesMany): callable
     {
-        if ($handler instanceof Chunk) {
-            return $handler;
+        $isObject = is_object($found) && !$found instanceof Closure;
+        if (!$isObject && !is_callable($found)) {
+            throw new UsageException('it is not callable, but ' . get_debug_type($found));
         }
-        if ($handler instanceof Closure || !is_object($handler)) {
-            return is_callable($handler) ? self::checked($handler) : throw new UsageException('it is not callable, but ' . get_debug_type($handler));
-        }
-
-        return self::refusing(static fn (): HandlerObject => new HandlerObject($handler));
-    }
-
-    private static function checked(callable $handler): callable
-    {
-        self::refusing(static fn () => Signature::ofHandler($handler, 'the handler'));
-
-        return $handler;
-    }
-
-    private static function refusing(Closure $make): mixed
-    {
         try {
-            return $make();
+            if ($takesMany) {
+                return Follow::many($isObject ? HandlerObject::many($found) : $found);
+            }
+            $isObject || Signature::ofHandler($found, 'the handler');
+
+            return new Follow($isObject ? new HandlerObject($found) : $found);
         } catch (InvalidArgumentException $error) {
             throw new UsageException($error->getMessage(), 0, $error);
         }

@@ -17,7 +17,7 @@ final class InHand
     /** Set by the parent for its workers: the place, and the file. */
     public const VARIABLE = 'DELAYQUEUE_IN_HAND';
 
-    /** A chunk may have more. */
+    /** A batch may have more. */
     private const MOST_JOBS = 10;
 
     /** Bytes for each worker, more than that many jobs can need. The kernel keeps only what was written. */

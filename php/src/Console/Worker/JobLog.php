@@ -15,9 +15,7 @@ use DelayQueue\Event;
 use DelayQueue\Internal\Json;
 use DelayQueue\Job;
 use DelayQueue\JobInterface;
-use DelayQueue\QueueInterface;
 use DelayQueue\TimeoutException;
-use DelayQueue\Worker\Chunk;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -93,16 +91,21 @@ final class JobLog
     }
 
     /**
-     * The handler, watched; the queue tells the rest, or the chunk.
+     * The handler, watched; the queue tells the rest.
      *
+     * @param callable $handler gets a job, or a list of them, and the queue
      * @param InHand|null $inHand where its parent is to find what it runs
      * @param TaskNumbers|null $numbers counts the runs
      */
-    public function watch(DelayQueue $queue, callable|Chunk $handler, ?InHand $inHand = null, ?TaskNumbers $numbers = null): Closure|Chunk
-    {
+    public function watch(
+        DelayQueue $queue,
+        callable $handler,
+        ?InHand $inHand = null,
+        ?TaskNumbers $numbers = null,
+    ): Closure {
         $this->inHand = $inHand;
         $this->numbers = $numbers;
-        $this->listen($handler instanceof Chunk ? $handler : $queue);
+        $this->listen($queue);
         // exit() and fatal errors leave no other trace.
         register_shutdown_function(function (): void {
             foreach (getmypid() === $this->pid ? $this->running : [] as $job) {
@@ -110,14 +113,11 @@ final class JobLog
                 $this->write($job, 'died', null, $this->ran(), $why);
             }
         });
-        if ($handler instanceof Chunk) {
-            $around = fn (array $jobs, QueueInterface $queue, Closure $inner): mixed => $this->run($jobs, static fn (): mixed => $inner($jobs, $queue));
-            $handler->around($around);
 
-            return $handler;
-        }
-
-        return fn (Job $job, DelayQueue $queue): mixed => $this->run([$job], static fn (): mixed => $handler($job, $queue));
+        return fn (Job|array $given, DelayQueue $queue): mixed => $this->run(
+            is_array($given) ? $given : [$given],
+            static fn (): mixed => $handler($given, $queue),
+        );
     }
 
     /** Whether there are lines that could not be written. */
@@ -126,17 +126,17 @@ final class JobLog
         return $this->output->hasLost();
     }
 
-    private function listen(DelayQueue|Chunk $events): void
+    private function listen(DelayQueue $queue): void
     {
         $outcomes = ['succeeded' => 'done', 'released' => 'released', 'buried' => 'buried', 'leaseLost' => 'lost'];
         foreach ($outcomes as $event => $outcome) {
-            $events->on(
+            $queue->on(
                 Event::from($event),
                 // A lease can be lost after the line of the job, when its acknowledgement arrives too late.
                 fn (Event $event, ?JobInterface $job, ?Throwable $error, ?float $seconds) => $this->write($job, $outcome, $error, $seconds),
             );
         }
-        $events->on(Event::Failed, function (Event $event, ?JobInterface $job, ?Throwable $error, ?float $seconds): void {
+        $queue->on(Event::Failed, function (Event $event, ?JobInterface $job, ?Throwable $error, ?float $seconds): void {
             // The last attempt: Buried follows, and is the outcome.
             if ($job !== null && ($job->maxAttempts === 0 || $job->attempts < $job->maxAttempts)) {
                 $this->write($job, $error instanceof TimeoutException ? 'timedOut' : 'failed', $error, $seconds);

@@ -8,7 +8,6 @@ use DelayQueue;
 use DelayQueue\Event;
 use DelayQueue\Internal\Json;
 use DelayQueue\StopReason;
-use DelayQueue\Worker\Chunk;
 
 /** The end of the socket that a worker, or a process beside the workers, holds: through it the parent hears of it, and the parent's end is noticed. */
 final class Lifeline
@@ -79,18 +78,12 @@ final class Lifeline
         $queue->on(Event::WorkerReady, fn () => $this->tell(self::READY));
         $queue->on(Event::ConnectionLost, fn () => $this->tell(self::AWAY));
         $queue->on(Event::ConnectionRestored, fn () => $this->tell(self::BACK));
-        $this->stopWhenCut($queue, $queue);
-    }
-
-    /** @param DelayQueue|Chunk $events who tells that a job has ended */
-    public function stopWhenCut(DelayQueue|Chunk $events, DelayQueue $queue): void
-    {
         $between = [
             Event::Idle, Event::Succeeded, Event::Released, Event::Failed, Event::Buried, Event::LeaseLost, Event::ConnectionLost,
             Event::ConnectionRestored,
         ];
         foreach ($between as $event) {
-            $events->on($event, function () use ($queue): void {
+            $queue->on($event, function () use ($queue): void {
                 if ($this->isCut()) {
                     $queue->stop();
                 }

@@ -28,6 +28,7 @@ final class Limits
             ->addOption('no-heartbeat', null, InputOption::VALUE_NONE, 'Do not renew leases while the handler runs')
             ->addOption('throw-on-cancel', null, InputOption::VALUE_NONE, 'Throw a CancelledException into a handler whose job is cancelled')
             ->addOption('prefetch', null, $value, 'How many jobs one round trip may take', '1');
+        BatchOption::describe($command);
     }
 
     /** @return array<string, mixed> the named arguments of consume() */
@@ -37,8 +38,12 @@ final class Limits
         if ($input->getOption('no-heartbeat') && $input->getOption('throw-on-cancel')) {
             throw new UsageException('--throw-on-cancel goes without --no-heartbeat: a worker hears that its job was cancelled when it renews the lease');
         }
+        $batch = BatchOption::of($input);
+        foreach ($batch === [] ? [] : ['prefetch' => '1', 'throw-on-cancel' => false] as $name => $none) {
+            $input->getOption($name) === $none || throw new UsageException("--$name goes without --batch");
+        }
 
-        return [
+        return $batch + [
             'maxJobs' => Number::of($input->getOption('max-jobs'), '--max-jobs'),
             'maxTime' => $input->getOption('max-time'),
             'memoryLimit' => $input->getOption('memory-limit'),
@@ -51,22 +56,5 @@ final class Limits
             'throwOnCancel' => $input->getOption('throw-on-cancel'),
             'prefetch' => Number::of($input->getOption('prefetch'), '--prefetch', 1),
         ];
-    }
-
-    /**
-     * @param array<string, mixed> $limits of()
-     *
-     * @return array<string, mixed> the named arguments of Chunk::consume()
-     */
-    public static function ofChunk(array $limits): array
-    {
-        foreach (['prefetch' => 1, 'throwOnCancel' => false] as $name => $none) {
-            if ($limits[$name] !== $none) {
-                throw new UsageException(($name === 'prefetch' ? '--prefetch' : '--throw-on-cancel') . ' is not for a handler that is a Chunk');
-            }
-            unset($limits[$name]);
-        }
-
-        return $limits;
     }
 }

@@ -17,7 +17,6 @@ use DelayQueue\JobInterface;
 use DelayQueue\NewJob;
 use DelayQueue\QueueInterface;
 use DelayQueue\Release;
-use DelayQueue\Worker\Chunk;
 use Throwable;
 use WeakMap;
 
@@ -65,11 +64,11 @@ final class Recorder
         [$this->began, $this->cancelled] = [new WeakMap(), new WeakMap()];
     }
 
-    public function listen(QueueInterface $queue, QueueInterface|Chunk $events): void
+    public function listen(QueueInterface $queue): void
     {
         $raw = $this->payloads ? $queue->sibling($queue->name(), Targets::OPTIONS) : null;
         foreach (self::EVENTS as $event) {
-            $events->on($event, function (Event $event, ?JobInterface $job, ?Throwable $error = null, ?float $seconds = null) use ($queue, $raw): void {
+            $queue->on($event, function (Event $event, ?JobInterface $job, ?Throwable $error = null, ?float $seconds = null) use ($queue, $raw): void {
                 try {
                     $this->note($queue, $raw, $event, $job, $error, $seconds);
                 } catch (Throwable $failure) {
@@ -79,8 +78,8 @@ final class Recorder
                 $this->flushIfDue(count($this->rows) >= $this->batch || $this->bytes > self::FULL);
             });
         }
-        $events->on(Event::Idle, fn () => $this->flushIfDue(true));
-        $events->on(Event::WorkerStopping, fn () => $this->flush());
+        $queue->on(Event::Idle, fn () => $this->flushIfDue(true));
+        $queue->on(Event::WorkerStopping, fn () => $this->flush());
     }
 
     /** @return bool false: the database has failed, and what is left is tried again */
