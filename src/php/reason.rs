@@ -15,13 +15,11 @@ const CAUSE_BYTES: usize = 200;
 const MOST_CAUSES: usize = 3;
 const MOST_FRAMES: usize = 8;
 /// Classes of the PHP package that stand between the loop and the handler, and say nothing of the handler's mistake.
-const BETWEEN: [&[u8]; 9] = [
+const BETWEEN: [&[u8]; 7] = [
     br"DelayQueue\Console\Worker\JobLog",
     br"DelayQueue\Flow\Follow",
     br"DelayQueue\Middleware\Pipeline",
     br"DelayQueue\Worker\Caller",
-    br"DelayQueue\Worker\Chunk",
-    br"DelayQueue\Worker\ChunkRun",
     br"DelayQueue\Worker\HandlerObject",
     br"DelayQueue\Worker\TaskRouter",
     br"DelayQueue\Worker\Tasks",

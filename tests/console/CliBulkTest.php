@@ -107,6 +107,18 @@ final class CliBulkTest extends CliTestCase
         $this->assertCount(0, $this->queue());
     }
 
+    public function testAJobOnItsLastAttemptThatComesWhileABatchFillsIsNotBuriedUnrun(): void
+    {
+        $this->queue()->push(['do' => 'kill'], id: 'a', ttr: 3);
+        $this->queue()->push([], id: 'last', delay: '300ms', ttr: 3, maxAttempts: 1);
+        $worker = $this->start('work', self::LISTS, '--batch=9', '--within=700ms');
+        $this->holder('a');
+        $worker->exitCode();
+        Wait::until(fn (): bool => $this->queue()->count(State::Reserved) === 0, 20, 'all leases have ended');
+        $last = $this->queue()->peek('last');
+        $this->assertSame([State::Ready, 0], [$last->state, $last->attempts]);
+    }
+
     public function testAJobThatKillsItsWorkerIsBuriedAloneWhateverItsBatchWas(): void
     {
         foreach (['a', 'kill', 'b', 'c'] as $id) {

@@ -70,7 +70,7 @@ fn last_words(process: &Mutex<Process>) -> String {
 #[test]
 fn a_run_that_takes_too_long_is_rung_then_given_up() {
     let (queue, mut feed, process, held) = running();
-    feed.keeper().watch(&queue, vec![held.clone()], limits(50, 0, 250));
+    feed.keeper().watch(vec![(queue.clone(), held.clone())], limits(50, 0, 250));
     assert_eq!(first_ring(&process).1, Cause::TimedOut);
     last_words(&process);
     let info = queue.peek(&id("a")).unwrap().unwrap();
@@ -81,7 +81,7 @@ fn a_run_that_takes_too_long_is_rung_then_given_up() {
 fn a_run_that_ends_in_time_is_left_alone() {
     let (queue, mut feed, process, held) = running();
     process.lock().unwrap().asked = Some(Instant::now());
-    feed.keeper().watch(&queue, vec![held.clone()], limits(300, 300, 1_000));
+    feed.keeper().watch(vec![(queue.clone(), held.clone())], limits(300, 300, 1_000));
     feed.keeper().unwatch();
     std::thread::sleep(Duration::from_millis(500));
     assert!(process.lock().unwrap().rung.is_empty());
@@ -94,7 +94,7 @@ fn a_stuck_run_of_a_process_that_is_to_end_goes_back_uncounted_to_its_old_place(
     let due_at_us = queue.peek(&id("a")).unwrap().unwrap().due_at_us;
     let (mut feed, process) = with_bell(&queue, 2);
     let held = next(&mut feed).job.held();
-    feed.keeper().watch(&queue, vec![held.clone()], limits(0, 100, 200));
+    feed.keeper().watch(vec![(queue.clone(), held.clone())], limits(0, 100, 200));
     std::thread::sleep(Duration::from_millis(300));
     assert!(process.lock().unwrap().rung.is_empty(), "nobody has asked it to end");
     let asked = Instant::now();
@@ -116,7 +116,7 @@ fn the_limit_that_comes_first_is_the_cause_for_good() {
     for (timeout, shutdown, cause, attempts) in [(50, 400, Cause::TimedOut, 1), (400, 50, Cause::Shutdown, 0)] {
         let (queue, mut feed, process, held) = running();
         process.lock().unwrap().asked = Some(Instant::now());
-        feed.keeper().watch(&queue, vec![held.clone()], limits(timeout, shutdown, 600));
+        feed.keeper().watch(vec![(queue.clone(), held.clone())], limits(timeout, shutdown, 600));
         last_words(&process);
         let process = process.lock().unwrap();
         assert!(process.rung.iter().all(|(_, rung)| *rung == cause), "{:?}", process.rung);
@@ -129,7 +129,7 @@ fn a_handler_that_hears_of_it_late_has_its_whole_grace() {
     let (queue, mut feed, process, held) = running();
     // The keeper has waited for a silent server.
     process.lock().unwrap().asked = Instant::now().checked_sub(Duration::from_secs(10));
-    feed.keeper().watch(&queue, vec![held.clone()], limits(0, 100, 600));
+    feed.keeper().watch(vec![(queue.clone(), held.clone())], limits(0, 100, 600));
     let (at, _) = first_ring(&process);
     last_words(&process);
     assert!(at.elapsed() >= Duration::from_millis(600), "{:?}", at.elapsed());
@@ -138,7 +138,7 @@ fn a_handler_that_hears_of_it_late_has_its_whole_grace() {
 #[test]
 fn a_request_to_end_is_found_in_time_by_a_keeper_that_nobody_wakes() {
     let (queue, mut feed, process, held) = running();
-    feed.keeper().watch(&queue, vec![held.clone()], limits(0, 700, 60_000));
+    feed.keeper().watch(vec![(queue.clone(), held.clone())], limits(0, 700, 60_000));
     // Just after a look, and just before one.
     std::thread::sleep(Duration::from_millis(650));
     let asked = Instant::now();

@@ -123,6 +123,71 @@ final class BulkTest extends TestCase
         $this->assertSame([0, 0], [$queue->peek('a')->attempts, $queue->peek('b')->attempts]);
     }
 
+    public function testJobsThatAreDoneStayDoneWhenAListenerEndsTheProcess(): void
+    {
+        $redis = new RedisServer();
+        try {
+            $open = static fn (): DelayQueue => new DelayQueue('exits', $redis->dsn(), ['persistent' => false]);
+            $open()->pushMany([['payload' => 1], ['payload' => 2], ['payload' => 3]]);
+            $child = pcntl_fork();
+            if ($child === 0) {
+                $queue = $open();
+                $queue->on(Event::Succeeded, static fn () => exit(0));
+                $queue->consume(static fn (array $jobs) => 1, batch: 10);
+                exit(0);
+            }
+            pcntl_waitpid($child, $status);
+            $this->assertCount(0, $open());
+        } finally {
+            $redis->remove();
+        }
+    }
+
+    /**
+     * In memory nothing is waited for that nobody can push.
+     *
+     * @group redis
+     */
+    #[\PHPUnit\Framework\Attributes\Group('redis')]
+    public function testABatchThatWaitsForMoreEndsWithMaxTime(): void
+    {
+        $queue = $this->listening('a');
+        $began = microtime(true);
+        $queue->consume(static fn (array $jobs) => 1, maxTime: '200ms', batch: 10, within: '30s');
+        $this->assertLessThan(25.0, microtime(true) - $began);
+    }
+
+    /**
+     * In memory nothing is waited for that nobody can push.
+     *
+     * @group redis
+     */
+    #[\PHPUnit\Framework\Attributes\Group('redis')]
+    public function testAJobThatIsCancelledWhileItsBatchWaitsIsNotHandled(): void
+    {
+        $queue = $this->listening('a', 'b');
+        $queue->push(1, id: 'c', delay: '3s');
+        $other = $this->delayQueue()->sibling('default');
+        pcntl_async_signals(true);
+        pcntl_signal(SIGALRM, static fn () => $other->cancel('a'));
+        pcntl_alarm(1);
+        $ids = [];
+        $queue->consume(static function (array $jobs, QueueInterface $queue) use (&$ids): void {
+            $ids = array_column($jobs, 'id');
+            $queue->stop();
+        }, batch: 3, within: '30s', maxTime: '20s');
+        pcntl_signal(SIGALRM, SIG_DFL);
+        $this->assertNotContains('a', $ids);
+    }
+
+    public function testABatchIsOfAllPartitionsOfItsQueue(): void
+    {
+        $queue = $this->delayQueue('default', ['partitions' => 3]);
+        $queue->pushMany(array_fill(0, 9, ['payload' => 1]));
+        $this->consume($queue);
+        $this->assertCount(1, $this->calls);
+    }
+
     public function testSealedJobsOfAQueueWithPartitionsAndAPrefixCome(): void
     {
         $options = ['partitions' => 3, 'prefix' => 'shop', 'keys' => ['2030' => str_repeat('k', 32)]];

@@ -11,6 +11,7 @@ use crate::core::queue::{
     Fetch, Flow, Interrupts, Queue, ReserveOutcome, Settled, Source, Waited, Waiting, forget_calls, wait_for,
 };
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -108,8 +109,8 @@ impl Feed {
         }
     }
 
-    /// The next job that may go with others of this queue: one that is there, or comes within this time. Nothing, where the next one goes alone, or
-    /// is of another queue.
+    /// The next job that may go with others of this queue, all partitions of it: one that is there, or comes within this time. Nothing, where the next
+    /// one goes alone, or is of another queue.
     ///
     /// # Errors
     /// As [`Feed::next`].
@@ -120,30 +121,40 @@ impl Feed {
         time: Duration,
         interrupts: &mut dyn Interrupts,
     ) -> Result<Fetched> {
-        if self.buffer.is_empty() && !time.is_zero() {
-            let queues = self.queues.get(index..=index).unwrap_or_default();
-            match wait_for(
-                queues,
-                Some(time),
-                interrupts,
-                &mut Fetching { max: most, first: index, done: &self.keeper.done },
-            )? {
-                Waited::Jobs(_, jobs) => self.keep(index, jobs),
+        let parts = self.parts_of(index);
+        // A queue without partitions has given all that was ready.
+        if self.buffer.is_empty() && (parts.len() > 1 || !time.is_zero()) {
+            let mut source = Fetching { max: most, first: parts.start, done: &self.keeper.done };
+            match wait_for(self.queues.get(parts.clone()).unwrap_or_default(), Some(time), interrupts, &mut source)? {
+                Waited::Jobs(part, jobs) => self.keep(parts.start + part, jobs),
                 Waited::Nothing => return Ok(Fetched::Nothing),
                 Waited::Unfinished => return Ok(Fetched::Unfinished),
                 Waited::Left(flow) => return Ok(Fetched::Left(flow)),
             }
         }
-        match self.next_buffered() {
-            Some(delivery) if delivery.ticket.queue == index && !delivery.job.goes_alone => {
-                Ok(Fetched::Job(Box::new(delivery)))
-            }
-            Some(other) => {
-                self.put_back(other);
-                Ok(Fetched::Nothing)
-            }
-            None => Ok(Fetched::Nothing),
+        let Some(next) = self.next_buffered() else { return Ok(Fetched::Nothing) };
+        if !parts.contains(&next.ticket.queue) {
+            self.put_back(next);
+            return Ok(Fetched::Nothing);
         }
+        if next.job.goes_alone {
+            // Kept here, it would lose an attempt with the batch whose handler ends the process.
+            next.ticket.lease.settle();
+            if let Some(queue) = self.queues.get(next.ticket.queue) {
+                queue.give_back(&[&next.job.receipt])?;
+            }
+            return Ok(Fetched::Nothing);
+        }
+        Ok(Fetched::Job(Box::new(next)))
+    }
+
+    /// The partitions of the queue that this is one of.
+    fn parts_of(&self, index: usize) -> Range<usize> {
+        let name = self.queues.get(index).map(Queue::name);
+        let is_other = |queue: &Queue| Some(queue.name()) != name;
+        let start = self.queues.iter().take(index).rposition(is_other).map_or(0, |at| at + 1);
+        let end = self.queues.iter().skip(index).position(is_other).map_or(self.queues.len(), |many| index + many);
+        start..end
     }
 
     fn next_buffered(&mut self) -> Option<Delivery> {

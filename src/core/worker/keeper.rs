@@ -57,10 +57,10 @@ impl Keeper {
         self.done.add(ticket);
     }
 
-    /// Watches a run with these jobs of a queue.
-    pub fn watch(&mut self, queue: &Queue, held: Vec<Held>, limits: Limits) {
+    /// Watches a run with these jobs, each with its queue.
+    pub fn watch(&mut self, held: Vec<(Queue, Held)>, limits: Limits) {
         self.start();
-        self.watch.begin(queue, held, limits);
+        self.watch.begin(held, limits);
     }
 
     /// The run is over.

@@ -48,9 +48,8 @@ pub fn timeout_reason(timeout: Duration) -> String {
 
 /// A run with limits.
 struct LimitedRun {
-    queue: Queue,
-    /// One job, or a batch.
-    held: Vec<Held>,
+    /// One job, or a batch, each with its queue.
+    held: Vec<(Queue, Held)>,
     limits: Limits,
     started: Instant,
     looked: Instant,
@@ -65,9 +64,9 @@ enum Ring {
 }
 
 impl LimitedRun {
-    fn new(queue: &Queue, held: Vec<Held>, limits: Limits) -> Self {
-        let (now, queue) = (Instant::now(), queue.clone());
-        let mut run = Self { queue, held, limits, started: now, looked: now, end: None, rung: 0 };
+    fn new(held: Vec<(Queue, Held)>, limits: Limits) -> Self {
+        let now = Instant::now();
+        let mut run = Self { held, limits, started: now, looked: now, end: None, rung: 0 };
         run.look(now, None);
         run
     }
@@ -126,8 +125,8 @@ impl Watch {
         Self { run: Shared::new(timer), alarm, renewals, done }
     }
 
-    pub fn begin(&self, queue: &Queue, held: Vec<Held>, limits: Limits) {
-        self.run.change(|slot| slot.insert(LimitedRun::new(queue, held, limits)).look_at());
+    pub fn begin(&self, held: Vec<(Queue, Held)>, limits: Limits) {
+        self.run.change(|slot| slot.insert(LimitedRun::new(held, limits)).look_at());
     }
 
     /// Nothing rings for the run any more.
@@ -137,10 +136,10 @@ impl Watch {
 
     /// Settles the jobs whose handler did not stop, gives back the jobs behind them, and ends the process.
     fn give_up(&self, run: &LimitedRun) -> ! {
-        let LimitedRun { queue, held, limits, end, .. } = run;
+        let LimitedRun { held, limits, end, .. } = run;
         let cause = end.map_or(Cause::TimedOut, |(_, cause)| cause);
         let reason = limits.reason(cause);
-        let settle = |held: &Held| match cause {
+        let settle = |(queue, held): &(Queue, Held)| match cause {
             Cause::TimedOut => queue.fail(held, Some(reason.as_bytes())).map(drop),
             Cause::Shutdown => queue.put_back(held),
         };
@@ -150,14 +149,15 @@ impl Watch {
         };
         for (queue, receipts) in self
             .renewals
-            .behind(|receipt| held.iter().any(|held| *receipt == held.receipt) || self.done.has_receipt(receipt))
+            .behind(|receipt| held.iter().any(|(_, held)| *receipt == held.receipt) || self.done.has_receipt(receipt))
         {
             let _ = queue.give_back(&receipts.iter().collect::<Vec<_>>());
         }
-        let id = held.first().map(|held| held.id().to_string()).unwrap_or_default();
+        let first = held.first().map(|(queue, held)| (held.id().to_string(), queue.name()));
+        let (id, queue) = first.unwrap_or_default();
         let others = if held.len() > 1 { format!(" and {} others", held.len() - 1) } else { String::new() };
         let was = if cause == Cause::Shutdown { "was " } else { "" };
-        let job = format!("job '{id}'{others} of queue '{}'", queue.name());
+        let job = format!("job '{id}'{others} of queue '{queue}'");
         self.alarm.give_up(&format!("{job} {was}{reason} and did not stop{recorded}"))
     }
 }

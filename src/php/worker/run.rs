@@ -7,10 +7,10 @@ use super::signals;
 use super::state::{InHand, Loop, has_reached};
 use super::surroundings::Changes;
 use crate::core::clock;
-use crate::core::queue::{Flow, LONGEST_ALONE, Queue, check_ready, is_alone, rest};
+use crate::core::queue::{Flow, LONGEST_ALONE, check_ready, is_alone, rest};
 use crate::core::registry::{Order, TaskCount};
 use crate::core::worker::alarm::Cause;
-use crate::core::worker::feed::Fetched;
+use crate::core::worker::feed::{Feed, Fetched};
 use crate::core::worker::lease::Delivery;
 use crate::core::worker::watch::Limits;
 use crate::php::callbacks::{Ending, Event, attempt, discard};
@@ -186,9 +186,13 @@ impl Loop<'_> {
         if self.options.stop_when_empty || self.away.is_some() {
             return Some(Duration::ZERO);
         }
+        [self.time_left(), unacknowledged].into_iter().flatten().min()
+    }
+
+    /// `None`: without a limit.
+    fn time_left(&self) -> Option<Duration> {
         let max_time = Some(self.options.max_time).filter(|max_time| !max_time.is_zero());
-        let left = max_time.map(|max_time| max_time.saturating_sub(self.started.elapsed()));
-        [left, unacknowledged].into_iter().flatten().min()
+        max_time.map(|max_time| max_time.saturating_sub(self.started.elapsed()))
     }
 }
 
@@ -200,7 +204,8 @@ impl Loop<'_> {
             0 => most,
             max => most.min(usize::try_from(max.saturating_sub(self.jobs)).unwrap_or(usize::MAX)),
         };
-        let (index, within) = (first.ticket.queue, Instant::now() + self.options.within);
+        let within = self.options.within.min(self.time_left().unwrap_or(Duration::MAX));
+        let (index, within) = (first.ticket.queue, Instant::now() + within);
         let mut members = vec![first];
         while members.len() < most {
             let ends = members.iter().filter_map(|member| member.ticket.lease.until().checked_sub(BEFORE_LEASE_END));
@@ -218,26 +223,28 @@ impl Loop<'_> {
                 Ok(Fetched::Nothing | Fetched::Unfinished) | Err(_) => break,
             }
         }
-        Ok(Some(members))
+        // Of one that was cancelled meanwhile nobody hears, as of any job that is fetched ahead.
+        members.extract_if(.., |member| member.ticket.lease.is_lost()).for_each(|member| member.ticket.lease.settle());
+        Ok(Some(members).filter(|members| !members.is_empty()))
     }
 
     /// Calls the handler with these jobs, which are of one queue, and settles them.
     fn handle(&mut self, members: Vec<Delivery>) -> Outcome<()> {
-        let index = members.first().map_or(0, |member| member.ticket.queue);
-        let Some(queue) = self.feed.queue(index).cloned() else { return Ok(()) };
+        let queue_of = |feed: &Feed, member: &Delivery| feed.queue(member.ticket.queue).cloned();
         let in_hand = |member: &Delivery| {
             let (held, lease) = (member.job.held(), Arc::clone(&member.ticket.lease));
-            InHand { queue: queue.clone(), held, lease, is_put_back: false }
+            Some(InHand { queue: queue_of(&self.feed, member)?, held, lease, is_put_back: false })
         };
-        self.in_hand = members.iter().map(in_hand).collect();
+        self.in_hand = members.iter().filter_map(in_hand).collect();
         let encoding = self.queue.defaults.encoding;
         let mut jobs = Vec::with_capacity(members.len());
         for member in members {
+            let Some(queue) = queue_of(&self.feed, &member) else { continue };
             match encoding.format.decode(&member.job.payload)? {
-                Ok(payload) => jobs.push(HandledJob::new(queue.clone(), member, payload, encoding)?),
+                Ok(payload) => jobs.push(HandledJob::new(queue, member, payload, encoding)?),
                 Err(why) => {
                     let verdict = Verdict::Bury(why.clone().into_bytes(), exceptions::payload(&why));
-                    let job = HandledJob::new(queue.clone(), member, convert::null(), encoding)?;
+                    let job = HandledJob::new(queue, member, convert::null(), encoding)?;
                     self.settle(&job, &verdict, false)?;
                     discard((job, verdict))?;
                 }
@@ -258,7 +265,7 @@ impl Loop<'_> {
         self.feed.keeper().begins(&first.ticket);
         let (started, changes) = (Instant::now(), Changes::watch(true));
         let limits = Limits { timeout, shutdown: self.options.shutdown, grace: self.options.grace };
-        let (ending, cause, told) = self.call_handler(&queue, &jobs, changes.number(), limits);
+        let (ending, cause, told) = self.call_handler(&jobs, changes.number(), limits);
         self.ran = Some(started.elapsed());
         if self.is_child() {
             return Err(match ending {
@@ -280,10 +287,13 @@ impl Loop<'_> {
         let verdict = Verdict::of(ending, cause, timeout, is_called_away);
         let mut settled = self.count(&jobs, &verdict);
         for (job, has_told) in jobs.iter().zip(told) {
-            if settled.is_err() {
-                break;
+            if settled.is_ok() {
+                settled = self.settle(job, &verdict, has_told);
+            } else {
+                // A listener has ended the loop, or the process: the verdict holds for the others all the same, and nobody hears of it.
+                self.is_silent = true;
+                let _ = clock::within(LAST_WORDS, || self.settle(job, &verdict, has_told));
             }
-            settled = self.settle(job, &verdict, has_told);
         }
         self.feed.keeper().has_ended();
         settled?;
@@ -304,13 +314,7 @@ impl Loop<'_> {
     }
 
     /// The second: which of its limits has ended it. The third: of each job, whether listeners have heard that it was cancelled, or there are none.
-    fn call_handler(
-        &mut self,
-        queue: &Queue,
-        jobs: &[HandledJob],
-        number: u64,
-        limits: Limits,
-    ) -> (Ending, Option<Cause>, Vec<bool>) {
+    fn call_handler(&mut self, jobs: &[HandledJob], number: u64, limits: Limits) -> (Ending, Option<Cause>, Vec<bool>) {
         let mut objects = jobs.iter().map(|job| job.object.shallow_clone());
         let given = match self.options.batch {
             Some(_) => convert::list(objects),
@@ -321,8 +325,8 @@ impl Loop<'_> {
         let run = HandlerRun::new(members, self.object, hears_of_cancel, self.options.throw_on_cancel);
         let limit = LimitGuard::start(number, limits, &self.rung, run);
         if !limits.are_none() {
-            let held = jobs.iter().map(|job| job.held.clone()).collect();
-            self.feed.keeper().watch(queue, held, limits);
+            let held = jobs.iter().map(|job| (job.queue.clone(), job.held.clone())).collect();
+            self.feed.keeper().watch(held, limits);
         }
         let ending = limit.throw_into(attempt(&self.handler, [given, self.object.shallow_clone()]));
         self.feed.keeper().unwatch();

@@ -235,6 +235,7 @@ impl Loop<'_> {
             match result {
                 Err(error)
                     if error.is_retryable()
+                        && !self.is_silent
                         && Instant::now() < job.ticket.lease.until()
                         && time.is_none_or(|left| left > SETTLE_RETRY) =>
                 {

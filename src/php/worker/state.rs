@@ -110,6 +110,8 @@ pub struct Loop<'a> {
     pub(super) frame: LoopFrame,
     /// An exception of the handler that is about the job of a handler around this loop: the loop ends, and throws it.
     pub(super) passing: Option<Zval>,
+    /// Listeners hear nothing any more: one of them has ended the loop.
+    pub(super) is_silent: bool,
     _signals: Signals,
 }
 
@@ -141,6 +143,7 @@ impl<'a> Loop<'a> {
             unacknowledged: HashMap::new(),
             frame: LoopFrame::enter(),
             passing: None,
+            is_silent: false,
             _signals: signals,
         }
     }
@@ -150,7 +153,7 @@ impl<'a> Loop<'a> {
     }
 
     pub(super) fn emit(&self, event: Event, job: Option<&Zval>, error: Option<&Zval>) -> Outcome<()> {
-        if !self.listeners().has(event) {
+        if self.is_silent || !self.listeners().has(event) {
             return Ok(());
         }
         self.listeners().emit(event, job, error, self.ran)?;

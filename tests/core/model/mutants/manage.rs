@@ -21,7 +21,11 @@ pub const BY_THE_WALK: &[Mutant] = &[
     ("lib/move.lua", "group_of(record), old_due, where, record)", "group_of(record))"),
     ("reschedule.lua", "or not is_held and not old_due and not call('ZSCORE', buried, id) then", "then"), // a held job waits as well
     ("reschedule.lua", "ARGV[4] == '1' and call('ZSCORE', reserved, id)", "call('ZSCORE', reserved, id)"), // also unasked
-    ("lib/asked.lua", "return struct.unpack('>I8', record, at), without_trait(record, at)", "return struct.unpack('>I8', record, at), record"),
+    (
+        "lib/asked.lua",
+        "return struct.unpack('>I8', record, at), without_trait(record, at)",
+        "return struct.unpack('>I8', record, at), record",
+    ),
     ("release.lua", "if asked then due = math.min(due, asked) end", ""),
     ("release.lua", "if asked then due = math.min(due, asked) end", "if asked then due = asked end"),
     ("release.lua", "if string.sub(ARGV[7], 1, 6) == 'failed' then asked = nil end", ""),
@@ -67,7 +71,10 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
     (("reschedule.lua", "with_trait(unasked or record,", "with_trait(record,"), "asked::"),
     (("lib/back.lua", "if unasked then call('HSET', jobs, id, unasked) end", ""), "repeats::"),
     (("lib/waits_for.lua", "if due > now then return 'delay', int(due), '', '' end", ""), "waits_for::"),
-    (("lib/waits_for.lua", "if paused then return 'queue_paused'", "if false then return 'queue_paused'"), "waits_for::"),
+    (
+        ("lib/waits_for.lua", "if paused then return 'queue_paused'", "if false then return 'queue_paused'"),
+        "waits_for::",
+    ),
     (("lib/waits_for.lua", "closed < math.huge and 'group_closed' or 'group_paused'", "'group_closed'"), "waits_for::"),
     (("lib/waits_for.lua", "if string.sub(first, at) ~= id then", "if false then"), "waits_for::"),
     (("lib/waits_for.lua", ">= own.concurrency then", "> own.concurrency then"), "waits_for::"),
