@@ -65,8 +65,8 @@ $imports->pause(null, 'globex');
 (new DelayQueue('reports'))->push(['month' => '2026-10'], '3d', 'report-1');
 
 $schedules = new Schedules(new DelayQueue('schedules'));
-$schedules->set('invoices', Cron::parse('0 9 * * MON-FRI', 'Europe/Berlin'), queue: 'invoices', payload: ['kind' => 'daily']);
-$schedules->set('poll-4711', Every::interval('90s'), queue: 'polls', payload: 4711);
+$schedules->set('invoices', Cron::parse('0 9 * * MON-FRI', 'Europe/Berlin'), queue: 'invoices', job: ['payload' => ['kind' => 'daily']]);
+$schedules->set('poll-4711', Every::interval('90s'), queue: 'polls', job: ['payload' => 4711]);
 
 // Whatever can stand in a name or a payload.
 $evil = '<script>document.title="owned"</script><img src=x onerror=alert(1)>"\'&';

@@ -83,7 +83,7 @@ final class ClocksTest extends CliTestCase
         Testing::travel('1h');
         $this->assertSame('warn', $level());
         Testing::travelBack();
-        $this->assertStringContainsString('error clock:', $this->finish($this->startWith(['DELAYQUEUE_DSN' => $queue->dsn()], 'doctor'))->output);
+        $this->assertStringContainsString('error clock:', $this->finish($this->startWith(['DELAYQUEUE_DSN' => $queue->settings()->dsn], 'doctor'))->output);
     }
 
     private function skewed(int $seconds): DelayQueue

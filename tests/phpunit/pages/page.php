@@ -43,8 +43,8 @@ switch ($_GET['do']) {
         $answer([count(scandir('/proc/self/task')) - 2, $GLOBALS['kept']->isLost(), $queue->peek($id)->timeouts]);
         break;
     case 'settings':
-        $found = new DelayQueue('page');
-        $answer([$found->dsn(), $found->prefix()]);
+        $found = (new DelayQueue('page'))->settings();
+        $answer([$found->dsn, $found->prefix]);
         break;
     case 'set testing':
         $before = ini_set('delayqueue.testing', '1');
