@@ -93,6 +93,7 @@ final class WorkerTest extends MessengerTestCase
         $tell(WorkerOrder::Restart);
         $this->assertSame(0, $worker->exitCode(20));
         $this->assertNull($listed($worker), 'one that ends is off the list at once');
+        $this->assertSame(1, $this->jobs('orders')->tasks()[Work::class]['runs'], 'it has counted its message');
 
         $worker = $this->worker('orders');
         $this->until(fn () => $listed($worker) !== null, 'it is in the list');

@@ -20,12 +20,13 @@ use DelayQueue\Console\Worker\Relaunch;
 use DelayQueue\Console\Worker\Role;
 use DelayQueue\Console\Worker\StopSignal;
 use DelayQueue\Console\Worker\Systemd;
-use DelayQueue\Console\Worker\TaskNumbers;
 use DelayQueue\Event;
 use DelayQueue\Internal\RedisClock;
+use DelayQueue\Internal\Sealed;
 use DelayQueue\Job;
 use DelayQueue\StopReason;
 use DelayQueue\Worker\Chunk;
+use DelayQueue\Worker\TaskRouter;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -85,8 +86,6 @@ final class WorkCommand extends Command
         $queue = null;
         self::obeySignals($queue, $isParent || $lifeline !== null);
         if ($isParent) {
-            in_array(Role::Metrics, $roles, true) && TaskNumbers::make();
-
             return (new Pool(Relaunch::command(), $processes->least, $limits['stopWhenEmpty'], $notices, $roles, $processes->scale(), $systemd))->run();
         }
         // First: files that are loaded may print.
@@ -102,13 +101,14 @@ final class WorkCommand extends Command
         self::tellOfClocks($watching, $notices);
         $handler = HandlerLoader::load($input);
         $chunk = $handler instanceof Chunk ? $handler : null;
+        $task = $handler instanceof TaskRouter && !Sealed::hidesPayloads($watching) ? $handler->taskOf(...) : null;
         $limits = $chunk === null ? $limits : Limits::ofChunk($limits);
         $chunk === null || $lifeline?->stopWhenCut($chunk, $watching);
         JournalOption::watch($watching, $chunk, $input, $notices);
-        $handler = $log->watch($watching, $handler, $inHand, $lifeline === null ? null : TaskNumbers::ofParent());
+        $handler = $log->watch($watching, $handler, $inHand);
         // Not before: stop() does not reach a loop that has yet to begin.
         $queue = $watching;
-        $reason = $chunk === null ? $queue->consume($handler, ...$limits) : $chunk->consume($queue, ...$limits);
+        $reason = $chunk === null ? $queue->consume($handler, ...$limits, task: $task) : $chunk->consume($queue, ...$limits);
         $lifeline?->ended($reason);
         $lifeline?->isCut() && $inHand?->remove();
         $notices->say('stopped', "worker (process " . getmypid() . ") stopped: $reason->value", ['reason' => $reason->value]);

@@ -103,6 +103,7 @@ final class QueueWorkTest extends WorkerTests
         $tell(WorkerOrder::Restart);
         $this->assertSame(0, $worker->exitCode(20));
         $this->assertNull($this->listed($worker), 'one that ends is off the list at once');
+        $this->assertSame(1, $this->queue()->native()->tasks()[Deed::class]['runs'], 'it has counted its job');
 
         $worker = $this->start('queue:work', '--queue=high');
         Wait::until(fn (): bool => $this->listed($worker) !== null, 10, 'its entry in the list');

@@ -10,6 +10,7 @@ use DelayQueue\Flow\Follow;
 use DelayQueue\Worker\Chunk;
 use DelayQueue\Worker\HandlerObject;
 use DelayQueue\Worker\Signature;
+use DelayQueue\Worker\TaskRouter;
 use InvalidArgumentException;
 use Psr\Container\ContainerInterface;
 use ReflectionMethod;
@@ -58,7 +59,8 @@ final class HandlerLoader
 
         $loaded = self::attempt("the handler $handler", static fn (): callable|Chunk => self::resolve($handler, $container));
 
-        return $loaded instanceof Chunk ? $loaded : new Follow($loaded);
+        // A router follows chains by itself, and names the tasks of its jobs.
+        return $loaded instanceof Chunk || $loaded instanceof TaskRouter ? $loaded : new Follow($loaded);
     }
 
     private static function container(string $file): ContainerInterface
@@ -107,7 +109,7 @@ final class HandlerLoader
     /** An object may have hooks beside its handler. */
     private static function callable(mixed $handler): callable|Chunk
     {
-        if ($handler instanceof Chunk) {
+        if ($handler instanceof Chunk || $handler instanceof TaskRouter) {
             return $handler;
         }
         if ($handler instanceof Closure || !is_object($handler)) {
