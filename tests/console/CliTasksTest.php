@@ -60,6 +60,19 @@ final class CliTasksTest extends CliTestCase
         $this->assertSame($left['runs'] + 1, $this->close()['runs'], 'the sums go on');
     }
 
+    public function testTasksOfASealedQueueHaveNoNamesInRedis(): void
+    {
+        $keys = ['k' => random_bytes(32)];
+        $this->queue(['keys' => $keys])->push(['task' => 'close', 'params' => false]);
+        $sealed = '--keys-file=' . $this->file('keys', 'k ' . base64_encode($keys['k']) . "\n");
+        chmod($this->file('keys'), 0o600);
+        $this->cliExpecting(0, 'work', $this->file('handler.php', self::ROUTER), $sealed, '--stop-when-empty');
+        $this->assertSame([0, []], [$this->queue()->count(), $this->queue()->tasks()]);
+        $this->queue(['keys' => $keys, 'signed' => true])->push(['task' => 'close', 'params' => false]);
+        $this->cliExpecting(0, 'work', $this->file('handler.php'), $sealed, '--signed', '--stop-when-empty');
+        $this->assertSame([0, 1], [$this->queue()->count(), $this->close()['runs']], 'those of a signed one are readable anyway');
+    }
+
     public function testTheMetricsHaveTheCountersOfTasks(): void
     {
         foreach (['close', "evil\"} 1\n\\", str_repeat('é', 1000)] as $task) {
