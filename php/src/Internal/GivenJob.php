@@ -88,7 +88,9 @@ final class GivenJob
                 $words = array_column($type::cases(), 'value');
                 $last = array_pop($words);
 
-                return $type::tryFrom($value) ?? throw Invalid::argument($property, 'must be ' . implode(', ', $words) . " or $last");
+                $must = 'must be ' . implode(', ', $words) . " or $last";
+
+                return $type::tryFrom($value) ?? throw Invalid::argument($property, $must);
             }
         }
 
@@ -121,15 +123,21 @@ final class GivenJob
      */
     public static function fromJson(array $stored): array
     {
-        return array_combine(array_keys($stored), array_map(self::value(...), array_keys($stored), $stored));
+        foreach ($stored as $name => $value) {
+            $stored[$name] = self::value((string) $name, $value);
+        }
+
+        return $stored;
     }
 
     /** @return array<string, mixed> */
     private static function defaults(): array
     {
+        $isOptional = static fn (ReflectionParameter $parameter): bool => $parameter->isOptional();
+
         return self::$defaults ??= array_map(
             static fn (ReflectionParameter $parameter): mixed => $parameter->getDefaultValue(),
-            array_filter(Parameters::of(NewJob::class . '::__construct'), static fn (ReflectionParameter $parameter): bool => $parameter->isOptional()),
+            array_filter(Parameters::of(NewJob::class . '::__construct'), $isOptional),
         );
     }
 

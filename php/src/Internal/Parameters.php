@@ -23,7 +23,9 @@ final class Parameters
     {
         $parameters = (new ReflectionMethod(...explode('::', $method)))->getParameters();
 
-        return array_combine(array_map(static fn (ReflectionParameter $parameter): string => $parameter->getName(), $parameters), $parameters);
+        $name = static fn (ReflectionParameter $parameter): string => $parameter->getName();
+
+        return array_combine(array_map($name, $parameters), $parameters);
     }
 
     /** @return array<string, list<string>> by their names */

@@ -23,7 +23,11 @@ final class MoveReceipts
     /** Marks a hashed id. */
     private const HASHED = '/long-';
 
-    /** @var array<array-key, array{string, int}> receipts whose jobs are here all the same, without their ends: the id, '' for a hashed one, and the end */
+    /**
+     * Of receipts whose jobs are here all the same, by their names without the ends: the id, '' for a hashed one, and the end.
+     *
+     * @var array<array-key, array{string, int}>
+     */
     private array $old;
 
     public function __construct(private readonly QueueInterface $source, private readonly QueueInterface $target)
@@ -67,10 +71,10 @@ final class MoveReceipts
         return isset($this->old[$this->name($job)]);
     }
 
-    /** Whether a lease has ended since that move. */
+    /** Whether one lease has ended since that move began: its own, or else the job had come back before. */
     public function hasOutlived(JobInfo $job): bool
     {
-        return $job->timeouts > ($this->old[$this->name($job)][1] ?? INF);
+        return $this->isOld($job) && $job->timeouts === $this->old[$this->name($job)][1] + 1;
     }
 
     /** @return list<string> of jobs with such a receipt, or of others that have their ids now */
@@ -107,7 +111,9 @@ final class MoveReceipts
     {
         $created = sprintf('%.0F', $job->createdAt * 1000);
 
-        return self::prefix($this->source) . (strlen($job->id) > self::LONGEST ? hash('sha256', $job->id) . self::HASHED . $created : "$job->id/$created");
+        $isLong = strlen($job->id) > self::LONGEST;
+
+        return self::prefix($this->source) . ($isLong ? hash('sha256', $job->id) . self::HASHED : "$job->id/") . $created;
     }
 
     private static function prefix(QueueInterface $source): string

@@ -71,8 +71,8 @@ final class TaskRouter
     }
 
     /**
-     * The task of a job by its present name, null where it is unknown here: `consume($router, task: $router->taskOf(...))` counts an alias as its task, and
-     * no name that somebody else has made up.
+     * The task of a job by its present name, null where it is unknown here: `consume($router, task: $router->taskOf(...))`
+     * counts an alias as its task, and no name that somebody else has made up.
      */
     public function taskOf(JobInterface $job): ?string
     {

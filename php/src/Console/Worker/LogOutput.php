@@ -49,7 +49,7 @@ final class LogOutput extends StreamOutput
         $this->doWrite($text, false);
     }
 
-    /** Says that something for the log was lost elsewhere. */
+    /** Says it now and then, not for each line. */
     private function complain(StreamError $error): void
     {
         [$this->hasLost, $now] = [true, hrtime(true)];

@@ -35,7 +35,10 @@ enum Role: string
     /** @return list<self> those that the command line asks for */
     public static function of(InputInterface $input): array
     {
-        $isAsked = static fn (self $role): bool => $role === self::Gauge ? Processes::of($input)->isRange() : $input->getOption($role->value);
+        $isAsked = static fn (self $role): bool => match ($role) {
+            self::Gauge => Processes::of($input)->isRange(),
+            default => $input->getOption($role->value),
+        };
 
         return array_values(array_filter(self::cases(), $isAsked));
     }

@@ -23,8 +23,8 @@ final class DelayQueueStamp implements NonSendableStampInterface
 
     /**
      * @param non-empty-string|null $id the message's id in its queue, to cancel or reschedule it by
-     * @param mixed ...$options by the names of NewJob's parameters, all of them but payload and delay. An id that is in the queue already is a
-     *     TransportException when the message is sent, unless onDuplicate says otherwise
+     * @param mixed ...$options by the names of NewJob's parameters, all of them but payload and delay. An id that is in the
+     *     queue already is a TransportException when the message is sent, unless onDuplicate says otherwise
      *
      * @throws InvalidArgument|TypeError
      * @throws Error for a name that NewJob does not have
@@ -37,6 +37,7 @@ final class DelayQueueStamp implements NonSendableStampInterface
                 ? self::class . ' takes all but the id by their names'
                 : "Unknown named parameter \$$name; there are " . implode(', ', array_keys($known)));
         }
-        $this->options = array_diff_key(GivenJob::read(new NewJob(...['payload' => null, 'id' => $id] + $options), self::class), ['payload' => 0]);
+        $job = new NewJob(...['payload' => null, 'id' => $id] + $options);
+        $this->options = array_diff_key(GivenJob::read($job, self::class), ['payload' => 0]);
     }
 }
