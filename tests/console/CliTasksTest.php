@@ -92,6 +92,15 @@ final class CliTasksTest extends CliTestCase
         $this->assertSame(1, preg_match('/^delayqueue_task_seconds_total\{task="close"} ([\d.]+)$/m', $page, $seconds));
         $this->assertGreaterThanOrEqual(0.002, (float) $seconds[1]);
         $this->assertCount(3 * (2 + 3), $lines);
+
+        // Whoever may not read what workers write has the other numbers.
+        $this->redis->ask('ACL', 'SETUSER', 'reader', 'on', 'nopass', '~dq:[^{]*', '~dq:{[^#]*', '&dq:*', '+@all');
+        $dsn = str_replace('://', '://reader:x@', $this->redis->dsn());
+        $listen = '127.0.0.1:' . FreePort::find();
+        $this->start('metrics', "--listen=$listen", "--dsn=$dsn");
+        $page = Wait::until(static fn (): string => (string) @file_get_contents("http://$listen/metrics"), 20, 'the page');
+        $this->assertStringContainsString("delayqueue_jobs{queue=\"$this->queueName\"", $page);
+        $this->assertStringNotContainsString('delayqueue_task_', $page);
     }
 
     /** Waits until so many have run. */
