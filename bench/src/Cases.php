@@ -30,6 +30,7 @@ final class Cases
         'fpm' => Cases\Fpm::class,
         'instructions' => Cases\Instructions::class,
         'groups' => Cases\Groups::class,
+        'tasks' => Cases\TaskCounters::class,
         'schedules' => Cases\Schedules::class,
         'outbox' => Cases\Outbox::class,
         'memory-engine' => Cases\MemoryEngine::class,

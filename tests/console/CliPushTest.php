@@ -83,7 +83,7 @@ final class CliPushTest extends CliTestCase
         foreach (['', ' '] as $payload) {
             $this->assertSame("delayqueue: $empty\n", $this->cliExpecting(2, 'push', $payload));
         }
-        $this->assertStringStartsWith('delayqueue: backoff has the delay "foo", which must be ', $this->cliExpecting(2, 'push', '1', '--backoff=foo 3'));
+        $this->assertStringStartsWith('delayqueue: --backoff has the delay "foo", which must be ', $this->cliExpecting(2, 'push', '1', '--backoff=foo 3'));
         $this->cliExpecting(0, 'push', '', '--raw');
     }
 

@@ -9,75 +9,111 @@ use DelayQueue\State;
 use DelayQueue\Tests\Support\CliTestCase;
 use DelayQueue\Tests\Support\EndsPools;
 use DelayQueue\Tests\Support\FreePort;
+use DelayQueue\Tests\Support\Machine;
 use DelayQueue\Tests\Support\Wait;
 
-/** delayqueue work --metrics: numbers by the names of tasks, in a page beside the workers. */
+/** What the workers of the command line count by task, and the page of it. */
 final class CliTasksTest extends CliTestCase
 {
     use EndsPools;
 
-    private string $listen;
+    /** Seconds between the entries of a worker, with which it adds what it has counted. */
+    private const EVERY = 12;
 
-    protected function setUp(): void
+    private const ROUTER = '<?php return new DelayQueue\Worker\TaskRouter(
+        ["close" => fn ($fails) => $fails && throw new Exception("no")],
+        aliases: ["shut" => "close"],
+    );';
+
+    public function testCountsByTaskGrowOverADeployAndAKilledWorkerLosesOnlyWhatItHadNotAdded(): void
     {
-        parent::setUp();
-        $this->listen = '127.0.0.1:' . FreePort::find();
-    }
-
-    public function testThePageHasRunsAndSecondsOfEachTaskAlsoAfterAReload(): void
-    {
-        foreach (['a', 'b', 'c'] as $id) {
-            $this->queue()->push(['task' => 'close', 'params' => 1], id: $id);
-        }
-        $this->queue()->push(['task' => 'remind'], id: 'd', maxAttempts: 2, backoff: Backoff::fixed('1h'));
-        $this->queue()->push('no task', id: 'e');
-        $this->queue()->push(['task' => "evil\"} 1\n\\" . str_repeat('é', 1000)], id: 'f');
-        $folder = "{$this->redis->folder->path}/tmp";
-        mkdir($folder);
-        $handler = $this->file('handler.php', '<?php return function (DelayQueue\Job $job) { usleep(2000); if ($job->id === "d") { throw new Exception("no"); } };');
-        $parent = $this->startWith(['TMPDIR' => $folder], 'work', $handler, '--processes=2', "--metrics=$this->listen");
-        Wait::until(fn (): bool => $this->queue()->count(State::Ready) === 0 && str_contains($this->page(), 'task="remind"') && substr_count($this->page(), '_runs_total{') === 4, 20, 'all have run');
-        $runs = fn (string $task, string $outcome): ?string => preg_match("/^delayqueue_task_runs_total\\{queue=\"$this->queueName\",task=\"$task\",outcome=\"$outcome\"} (\\d+)$/m", $this->page(), $found) ? $found[1] : null;
-        $this->assertSame(['3', '1', '1'], [$runs('close', 'done'), $runs('remind', 'failed'), $runs('', 'done')]);
-        $this->assertSame(1, preg_match('/^delayqueue_task_seconds_total\{queue="[^"]+",task="close",outcome="done"} ([\d.]+)$/m', $this->page(), $seconds));
-        $this->assertGreaterThanOrEqual(0.006, (float) $seconds[1]);
-        $this->assertMatchesRegularExpression('/task="evil\\\\"} 1.{1,150}",outcome="done"} 1$/m', $this->page());
-        $this->assertSame("ok\n", file_get_contents("http://$this->listen/healthz"));
-        $this->assertStringContainsString('/metrics', (string) file_get_contents("http://$this->listen/", false, stream_context_create(['http' => ['ignore_errors' => true]])));
-        $this->assertSame([], preg_grep('/^(# (HELP|TYPE) \w+ .+|delayqueue_task_\w+_total\{(\w+="([^"\\\\]|\\\\.)*",?){3}} [\d.]+|)$/D', explode("\n", $this->page()), PREG_GREP_INVERT));
-
+        $handler = $this->file('handler.php', self::ROUTER);
+        $parent = $this->start('work', $handler, '--processes=2');
+        $before = $this->ready($parent);
+        $this->handle(4, 'close');
+        $this->handle(1, 'shut');
+        $this->handle(1, 'made up by somebody');
+        $this->queue()->push(['task' => 'close', 'params' => true], maxAttempts: 2, backoff: Backoff::fixed('1h'));
+        Wait::until(fn (): bool => $this->queue()->stats()->failed === 1, 20, 'one has failed');
         $parent->signal(SIGHUP);
-        $this->heard($parent, '/the new metrics is ready/');
-        $this->queue()->push(['task' => 'close'], id: 'after');
-        Wait::until(fn (): bool => $runs('close', 'done') === '4', 20, 'the numbers go on');
+        $after = array_diff($this->ready($parent, 4), $before);
+        $this->assertCount(2, $after, 'other processes');
+        Wait::until(fn (): bool => $this->close()['runs'] === 6, 20, 'what the old workers have counted');
+        $this->assertSame(['close'], array_keys($this->queue()->tasks()), 'the alias is its task, and a task that is unknown is none');
+        $this->assertSame(1, $this->close()['failures']);
+        $this->handle(2, 'close');
         $this->endWell($parent);
-        $this->assertSame([], glob("$folder/*"), 'no file is left');
+        $this->assertSame(8, $this->close()['runs'], 'the sums go on');
+
+        $killed = $this->start('work', $handler);
+        $this->handle(3, 'close');
+        $done = microtime(true);
+        Wait::until(fn (): bool => $this->close()['runs'] === 11, 20, 'it adds what it has counted');
+        $this->assertLessThan(2 * self::EVERY, Machine::lasted($done));
+        $this->handle(2, 'close');
+        $killed->kill();
+        $left = $this->close();
+        $this->assertContains($left['runs'], [11, 12, 13]);
+        $last = $this->start('work', $handler);
+        $this->handle(1, 'close');
+        $this->endWell($last);
+        $this->assertSame($left['runs'] + 1, $this->close()['runs'], 'the sums go on');
     }
 
-    public function testASingleWorkerHasAPageAndAWrongAddressIsWrongUsage(): void
+    public function testTasksOfASealedQueueHaveNoNamesInRedis(): void
     {
-        $parent = $this->start('work', $this->file('handler.php', '<?php return fn () => null;'), "--metrics=$this->listen");
-        Wait::until(fn (): bool => str_contains($this->page(), '# TYPE delayqueue_task_runs_total counter'), 20, 'a page without tasks');
-        $this->endWell($parent);
-        $this->assertStringContainsString('127.0.0.1:9638', $this->cliExpecting(2, 'work', self::HANDLER, '--metrics=here'));
+        $keys = ['k' => random_bytes(32)];
+        $this->queue(['keys' => $keys])->push(['task' => 'close', 'params' => false]);
+        $sealed = '--keys-file=' . $this->file('keys', 'k ' . base64_encode($keys['k']) . "\n");
+        chmod($this->file('keys'), 0o600);
+        $this->cliExpecting(0, 'work', $this->file('handler.php', self::ROUTER), $sealed, '--stop-when-empty');
+        $this->assertSame([0, []], [$this->queue()->count(), $this->queue()->tasks()]);
+        $this->queue(['keys' => $keys, 'signed' => true])->push(['task' => 'close', 'params' => false]);
+        $this->cliExpecting(0, 'work', $this->file('handler.php'), $sealed, '--signed', '--stop-when-empty');
+        $this->assertSame([0, 1], [$this->queue()->count(), $this->close()['runs']], 'those of a signed one are readable anyway');
     }
 
-    public function testAnAddressThatIsTakenIsToldAndTheWorkersWork(): void
+    public function testTheMetricsHaveTheCountersOfTasks(): void
     {
-        $handler = $this->file('handler.php', '<?php return fn () => null;');
-        $other = $this->start('work', $handler, '--queue=other', "--metrics=$this->listen");
-        Wait::until(fn (): bool => $this->page() !== '', 20, 'the other parent has the address');
-        $parent = $this->start('work', $handler, "--metrics=$this->listen");
-        $this->queue()->push(['task' => 'close']);
-        $this->heard($parent, "/cannot listen on $this->listen: /");
-        Wait::until(fn (): bool => $this->queue()->count() === 0, 20, 'the job is done');
-        $this->endWell($other);
-        Wait::until(fn (): bool => str_contains($this->page(), 'task="close"'), 20, 'the page is there once the address is free');
-        $this->endWell($parent);
+        foreach (['close', "evil\"} 1\n\\", str_repeat('é', 1000)] as $task) {
+            $this->queue()->push(['task' => $task]);
+        }
+        $this->queue()->push('no task');
+        $this->queue()->drain(static fn () => usleep(2000));
+        $listen = '127.0.0.1:' . FreePort::find();
+        $this->start('metrics', "--listen=$listen", '--queue=other-*');
+        $page = Wait::until(static fn (): string => (string) @file_get_contents("http://$listen/metrics"), 20, 'the page');
+        $lines = preg_grep('/delayqueue_task_/', explode("\n", $page));
+        $this->assertSame([], preg_grep('/^(# (HELP|TYPE) \w+ .+|delayqueue_task_\w+_total\{task="([^"\\\\]|\\\\.)*"} [\d.]+)$/D', $lines, PREG_GREP_INVERT));
+        $this->assertContains('delayqueue_task_runs_total{task="close"} 1', $lines);
+        $this->assertContains('delayqueue_task_runs_total{task="evil\"} 1?\\\\"} 1', $lines);
+        $this->assertContains('delayqueue_task_runs_total{task="' . str_repeat('é', 50) . '"} 1', $lines);
+        $this->assertContains('delayqueue_task_failures_total{task="close"} 0', $lines);
+        $this->assertSame(1, preg_match('/^delayqueue_task_seconds_total\{task="close"} ([\d.]+)$/m', $page, $seconds));
+        $this->assertGreaterThanOrEqual(0.002, (float) $seconds[1]);
+        $this->assertCount(3 * (2 + 3), $lines);
+
+        // Whoever may not read what workers write has the other numbers.
+        $this->redis->ask('ACL', 'SETUSER', 'reader', 'on', 'nopass', '~dq:[^{]*', '~dq:{[^#]*', '&dq:*', '+@all');
+        $dsn = str_replace('://', '://reader:x@', $this->redis->dsn());
+        $listen = '127.0.0.1:' . FreePort::find();
+        $this->start('metrics', "--listen=$listen", "--dsn=$dsn");
+        $page = Wait::until(static fn (): string => (string) @file_get_contents("http://$listen/metrics"), 20, 'the page');
+        $this->assertStringContainsString("delayqueue_jobs{queue=\"$this->queueName\"", $page);
+        $this->assertStringNotContainsString('delayqueue_task_', $page);
     }
 
-    private function page(): string
+    /** Waits until so many have run. */
+    private function handle(int $number, string $task): void
     {
-        return (string) @file_get_contents("http://$this->listen/metrics", false, stream_context_create(['http' => ['timeout' => 5]]));
+        $ids = array_map(fn (): string => $this->queue()->push(['task' => $task, 'params' => false]), range(1, $number));
+        $isOver = fn (string $id): bool => in_array($this->queue()->peek($id)?->state, [null, State::Buried], true);
+        Wait::until(static fn (): bool => count(array_filter($ids, $isOver)) === $number, 20, 'they have run');
+    }
+
+    /** @return array{runs: int, failures: int, seconds: float} */
+    private function close(): array
+    {
+        return $this->queue()->tasks()['close'] ?? ['runs' => 0, 'failures' => 0, 'seconds' => 0.0];
     }
 }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\DocsSite;
 
 use DelayQueue;
+use DelayQueue\Console\TaskMetrics;
 use DelayQueue\Job;
 use DelayQueue\Testing\InteractsWithDelayQueue;
 use DelayQueue\Tests\Support\Process;
@@ -121,12 +122,12 @@ final class MonitoringTest extends TestCase
             $queue->push($id, id: $id);
         }
         $queue->push('later', delay: '1h');
-        $queue->reserve()?->ack();
+        $queue->consume(static fn () => null, maxJobs: 1, task: static fn (): string => 'close');
         $queue->reserve()?->bury('no');
         $held = $queue->reserve();
         $this->assertInstanceOf(Job::class, $held);
 
-        return (new DelayQueue('orders'))->stats()->toPrometheus();
+        return (new DelayQueue('orders'))->stats()->toPrometheus() . TaskMetrics::page($queue);
     }
 
     private function promtool(string ...$arguments): string

@@ -9,6 +9,7 @@ use DelayQueue\State;
 use DelayQueue\Symfony\Stamp\DelayQueueStamp;
 use DelayQueue\Tests\Support\Machine;
 use DelayQueue\Tests\Support\Process;
+use DelayQueue\Tests\Support\Wait;
 use DelayQueue\Tests\Symfony\App\BatchWork;
 use DelayQueue\Tests\Symfony\App\Work;
 use DelayQueue\WorkerOrder;
@@ -76,30 +77,34 @@ final class WorkerTest extends MessengerTestCase
         ))[0] ?? null;
         $killed = $this->worker('short');
         $worker = $this->worker('orders', 'short');
-        $this->until(fn () => $listed($worker) !== null && $listed($killed) !== null, 'both are in the list');
+        Wait::promised(fn () => $listed($worker) !== null && $listed($killed) !== null, 1, 'both are in the list');
         $entry = $listed($worker);
         $this->assertSame(['messenger', 'idle'], [$entry['kind'], $entry['state']]);
         $this->assertSame(['orders', 'short'], $entry['queues']);
         $killed->kill();
+        $killedAt = microtime(true);
 
         $tell = fn (WorkerOrder $order) => $this->assertSame(1, $this->jobs('orders')->tellWorkers($order, $entry['host'], $worker->pid));
         $tell(WorkerOrder::Pause);
-        $this->until(fn () => $listed($worker)['state'] === 'paused', 'it is paused', 20);
+        Wait::promised(fn () => $listed($worker)['state'] === 'paused', 12, 'it is paused');
+        Wait::promised(fn () => $listed($killed) === null, 28, 'one that was killed is off the list', $killedAt);
         $this->transport()->send(new Envelope(new Work('a')));
         usleep(1_500_000);
         $this->assertSame([], $this->ended());
         $tell(WorkerOrder::Resume);
         $this->deed('end', 'a');
         $tell(WorkerOrder::Restart);
-        $this->assertSame(0, $worker->exitCode(20));
+        Wait::promised(static fn () => !$worker->isRunning(), 12, 'it makes place for a new process');
+        $this->assertSame(0, $worker->exitCode());
         $this->assertNull($listed($worker), 'one that ends is off the list at once');
+        $this->assertSame(1, $this->jobs('orders')->tasks()[Work::class]['runs'], 'it has counted its message');
 
         $worker = $this->worker('orders');
         $this->until(fn () => $listed($worker) !== null, 'it is in the list');
         $tell = fn (WorkerOrder $order) => $this->jobs('orders')->tellWorkers($order, $entry['host'], $worker->pid);
         $tell(WorkerOrder::Stop);
-        $this->assertSame(0, $worker->exitCode(20));
-        $this->until(fn () => $listed($killed) === null, 'one that was killed is off the list', 40);
+        Wait::promised(static fn () => !$worker->isRunning(), 12, 'it ends');
+        $this->assertSame(0, $worker->exitCode());
     }
 
     public function testALeaseOfTwoSecondsHoldsAJobOfSixWhileItsWorkerLives(): void

@@ -18,7 +18,7 @@ use RuntimeException;
  */
 final class Instructions implements Benchmark
 {
-    private const CALLGRIND = ['valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null'];
+    public const CALLGRIND = ['valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null'];
 
     /** Work, prefetch and heading by metric. */
     private const WORK = [

@@ -31,7 +31,6 @@ final class Failure
     public static function line(Throwable $error): string
     {
         $message = $error->getMessage();
-        // TODO extension: a $reason also where the error is about no single parameter, and in words that name no "argument #5 ($ordered)".
         if ($error instanceof InvalidArgument && $error->reason !== '') {
             // $maxAttempts is max-attempts here.
             $name = $error->key ?? $error->parameter;

@@ -4,13 +4,10 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
-use BackedEnum;
 use DateInterval;
 use DateTimeInterface;
-use DelayQueue\Backoff;
+use DelayQueue\Internal\GivenJob;
 use DelayQueue\InvalidArgument;
-use DelayQueue\NewJob;
-use ReflectionMethod;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -36,9 +33,6 @@ final class JobOptions
         'retryUntil' => 'No attempt is made later than so long after its due time, or than this moment',
         'group' => 'Its group: groups take turns, and may have limits (default: none)',
     ];
-
-    /** @var array<string, list<string>>|null */
-    private static ?array $types = null;
 
     /** All of them, but for the payload. */
     public static function describe(Command $command): void
@@ -70,45 +64,28 @@ final class JobOptions
     }
 
     /**
-     * The value of a parameter that is an object, from the word or text that stands for it; all others are as they are.
+     * The value of a parameter, from the word or text that stands for an object.
      *
      * @param string $what it is, for errors
      *
      * @throws UsageException
      */
-    public static function object(string $name, string $text, string $what): mixed
+    public static function object(string $name, mixed $value, string $what): mixed
     {
-        foreach (self::types()[$name] ?? [] as $type) {
-            if (is_a($type, BackedEnum::class, true)) {
-                $words = array_column($type::cases(), 'value');
-                $last = array_pop($words);
-
-                return $type::tryFrom($text) ?? throw new UsageException("$what must be " . implode(', ', $words) . " or $last");
-            }
-            if ($type === Backoff::class) {
-                return self::backoff($text);
-            }
-        }
-
-        if (self::types()[$name] === ['int']) {
+        if (self::types()[$name] === ['int'] && is_string($value)) {
             throw new UsageException("$what must be a whole number");
         }
-
-        return $text;
+        try {
+            return GivenJob::value($name, $value);
+        } catch (InvalidArgument $error) {
+            throw new UsageException("$what $error->reason", 0, $error);
+        }
     }
 
     /** @return array<string, list<string>> of the parameters, by their names */
     public static function types(): array
     {
-        if (self::$types === null) {
-            self::$types = [];
-            foreach ((new ReflectionMethod(NewJob::class, '__construct'))->getParameters() as $parameter) {
-                self::$types[$parameter->getName()] = explode('|', ltrim((string) $parameter->getType(), '?'));
-            }
-            unset(self::$types['payload']);
-        }
-
-        return self::$types;
+        return array_diff_key(GivenJob::types(), ['payload' => 0]);
     }
 
     private static function read(string $name, string $text, string $option): mixed
@@ -121,15 +98,6 @@ final class JobOptions
             in_array('int', $types, true) => Number::of($text, "--$option"),
             default => self::object($name, $text, "--$option"),
         };
-    }
-
-    private static function backoff(string $text): Backoff
-    {
-        try {
-            return Backoff::parse($text);
-        } catch (InvalidArgument $error) {
-            throw new UsageException("backoff $error->reason", 0, $error);
-        }
     }
 
     /** The name of an option, by that of a parameter: a list has one for each of its entries. */

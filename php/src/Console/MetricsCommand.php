@@ -31,9 +31,9 @@ final class MetricsCommand extends Command
                   delayqueue metrics
                   delayqueue metrics --queue=orders --queue='mail-*' --listen=10.0.0.5:9637
 
-                The page is /metrics. It has no login: let it listen where only Prometheus can reach it. While Redis is away it answers
-                503, and the reason is on standard error. /healthz is 200 as long as the server runs, /readyz only while Redis answers. SIGTERM and
-                SIGINT (Ctrl-C) end it.
+                The page is /metrics. It has no login: let it listen where only Prometheus can reach it. Its counters of tasks are those
+                of all queues under the prefix. While Redis is away it answers 503, and the reason is on standard error. /healthz is 200 as
+                long as the server runs, /readyz only while Redis answers. SIGTERM and SIGINT (Ctrl-C) end it.
                 TEXT . "\n\n" . Application::EXIT_CODES);
     }
 

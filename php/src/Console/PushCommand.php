@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Console;
 
+use DelayQueue\NewJob;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Output\OutputInterface;
@@ -31,8 +32,7 @@ final class PushCommand extends Command
     protected function execute(InputInterface $input, OutputInterface $output): int
     {
         $payload = PayloadInput::read($input, $output);
-        // TODO extension: new NewJob() refuses each DateTimeInterface and DateInterval; an array does not.
-        $job = ['payload' => $payload] + JobOptions::of($input);
+        $job = new NewJob($payload, ...JobOptions::of($input));
         // The bytes go in as they are: decoding and encoding again would turn {} into [] and round numbers.
         Format::raw($output, (new Target($input))->queue(['format' => 'raw'])->pushMany([$job])[0]);
 

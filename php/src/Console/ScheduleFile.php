@@ -7,6 +7,7 @@ namespace DelayQueue\Console;
 use DateTimeInterface;
 use DateTimeZone;
 use DelayQueue\Internal\ExactJson;
+use DelayQueue\Internal\Parameters;
 use DelayQueue\Internal\Verbatim;
 use DelayQueue\InvalidArgument;
 use DelayQueue\Schedule\CatchUp;
@@ -24,11 +25,8 @@ use Throwable;
 /** A file of definitions: JSON if its name ends so, else PHP that returns them. By their names, with the parameters of Schedules::set(). */
 final class ScheduleFile
 {
-    /** Beside those of a job. */
-    private const KEYS = ['queue', 'payload', 'overlap', 'catchUp', 'jitter', 'until'];
-
-    /** Each of a schedule's jobs has its own. */
-    private const NOT_OURS = ['delay', 'id', 'onDuplicate', 'unique', 'maxWait'];
+    /** What a clock is made of: parameters of Cron::parse() and Every::interval() by their keys here. */
+    private const CLOCK = ['cron' => 'line', 'zone' => 'zone', 'every' => 'interval'];
 
     /**
      * All that can be wrong is said before anything is stored.
@@ -56,11 +54,12 @@ final class ScheduleFile
     /** An error about an argument, with the key in its place. */
     private static function said(Throwable $error): string
     {
-        $said = $error instanceof InvalidArgument
-            ? trim(($error->key ?? $error->parameter) . " $error->reason")
-            : (string) preg_replace(['/^\S+\(\): (?:Argument #\d+ \(\$(\w+)\))?/', '/, called in .+ on line \d+$/D'], ['$1', ''], $error->getMessage());
+        if (!$error instanceof InvalidArgument) {
+            return $error->getMessage();
+        }
+        $key = $error->key ?? (array_search($error->parameter, self::CLOCK, true) ?: $error->parameter);
 
-        return (string) preg_replace(['/^line\b/', '/^interval\b/'], ['cron', 'every'], $said);
+        return trim("$key $error->reason");
     }
 
     /** @return iterable<array-key, mixed> */
@@ -112,12 +111,9 @@ final class ScheduleFile
      */
     private static function arguments(array $given): array
     {
-        $keys = array_flip(self::KEYS) + array_diff_key(JobOptions::types(), array_flip(self::NOT_OURS));
-        $arguments = array_intersect_key($given, $keys) + ['queue' => ''];
+        !array_key_exists('name', $given) || throw new UsageException('there is no key name');
+        $arguments = array_diff_key($given, self::CLOCK);
         $arguments['when'] = self::when($given);
-        foreach (array_diff_key($given, $arguments, ['cron' => 0, 'zone' => 0, 'every' => 0]) as $key => $ignored) {
-            throw new UsageException("there is no key $key");
-        }
         $text = static fn (string $key): ?string => is_string($arguments[$key] ?? null) ? $arguments[$key] : null;
         if (isset($arguments['until']) && !$arguments['until'] instanceof DateTimeInterface) {
             $text('until') ?? throw new UsageException('until must be a moment in quotes');
@@ -125,20 +121,17 @@ final class ScheduleFile
             $arguments['until'] = $until ?: throw new UsageException("until is no moment: {$arguments['until']}");
         }
         foreach (array_intersect_key($arguments, JobOptions::types()) as $key => $value) {
-            $arguments[$key] = is_string($value) ? JobOptions::object($key, $value, $key) : $value;
+            $arguments[$key] = $value === null ? null : JobOptions::object($key, $value, $key);
         }
         if ($text('catchUp') === CatchUp::All->value) {
             $arguments['catchUp'] = CatchUp::All;
-        }
-        if (isset($arguments['headers'])) {
-            $arguments['headers'] = (array) $arguments['headers'];
         }
         if ($text('overlap') !== null) {
             $words = array_column(Overlap::cases(), 'value');
             $arguments['overlap'] = Overlap::tryFrom($arguments['overlap']) ?? throw new UsageException('overlap must be one of ' . implode(', ', $words));
         }
 
-        return array_filter($arguments, static fn (mixed $value): bool => $value !== null);
+        return array_filter($arguments, static fn (mixed $value): bool => $value !== null) + ['queue' => ''];
     }
 
     /** @param array<string, mixed> $given */
@@ -149,6 +142,12 @@ final class ScheduleFile
         }
         if (isset($given['zone']) && !isset($given['cron'])) {
             throw new UsageException('zone goes with cron');
+        }
+
+        foreach (self::CLOCK as $key => $parameter) {
+            $types = Parameters::types($key === 'every' ? Every::class . '::interval' : Cron::class . '::parse')[$parameter];
+            $fault = isset($given[$key]) ? Parameters::fault($given[$key], $types) : null;
+            $fault === null || throw new UsageException("$key $fault");
         }
 
         return match (true) {

@@ -6,21 +6,18 @@ namespace DelayQueue\Console;
 
 use DateTimeInterface;
 use DelayQueue\Internal\Moment as InternalMoment;
+use DelayQueue\InvalidArgument;
 use DelayQueue\QueueInterface;
 use DelayQueue\Search\Search;
 use DelayQueue\State;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
-use ValueError;
 
 /** The options by which commands choose jobs. */
 final class SearchOptions
 {
     private const WORDS = ['tag', 'where', 'header', 'error', 'since', 'due-after', 'due-before'];
-
-    /** The parameters of a search that are called otherwise here. */
-    private const NAMES = ['payload' => 'where'];
 
     public static function describe(Command $command): void
     {
@@ -85,20 +82,22 @@ final class SearchOptions
     public static function search(InputInterface $input, QueueInterface $queue, array $states): Search
     {
         $limit = Number::orNull($input->getOption('limit'), '--limit', 1);
-        try {
-            $search = Search::in($queue, ...$states)->tag(...$input->getOption('tag'));
-            foreach ($input->getOption('where') as $part) {
-                $search = $search->payload($part);
+        $search = Search::in($queue, ...$states);
+        $headers = Headers::parse($input->getOption('header'));
+        $narrow = [
+            'tag' => static fn (Search $search, string $tag): Search => $search->tag($tag),
+            'where' => static fn (Search $search, string $part): Search => $search->payload($part),
+            'header' => static fn (Search $search, string $name): Search => $search->header($name, $headers[$name]),
+            'error' => static fn (Search $search, string $part): Search => $search->error($part),
+        ];
+        foreach ($narrow as $option => $with) {
+            foreach ($option === 'header' ? array_keys($headers) : $input->getOption($option) as $word) {
+                try {
+                    $search = $with($search, (string) $word);
+                } catch (InvalidArgument $error) {
+                    throw new UsageException("--$option $error->reason", 0, $error);
+                }
             }
-            foreach (Headers::parse($input->getOption('header')) as $name => $value) {
-                $search = $search->header((string) $name, $value);
-            }
-            foreach ($input->getOption('error') as $part) {
-                $search = $search->error($part);
-            }
-        } catch (ValueError $error) {
-            preg_match('/::(\w+)\(\): (?:Argument #\d+ (?:\(\$\w+\) )?)?(.*)$/s', $error->getMessage(), $found);
-            throw new UsageException('--' . (self::NAMES[$found[1]] ?? $found[1]) . " $found[2]", 0, $error);
         }
         $search = $limit === null ? $search : $search->limit($limit);
         $since = self::moment($input, $queue, 'since', -1);

@@ -20,11 +20,12 @@ use DelayQueue\Console\Worker\Relaunch;
 use DelayQueue\Console\Worker\Role;
 use DelayQueue\Console\Worker\StopSignal;
 use DelayQueue\Console\Worker\Systemd;
-use DelayQueue\Console\Worker\TaskNumbers;
 use DelayQueue\Event;
 use DelayQueue\Internal\RedisClock;
+use DelayQueue\Internal\Sealed;
 use DelayQueue\Job;
 use DelayQueue\StopReason;
+use DelayQueue\Worker\TaskRouter;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -84,8 +85,6 @@ final class WorkCommand extends Command
         $queue = null;
         self::obeySignals($queue, $isParent || $lifeline !== null);
         if ($isParent) {
-            in_array(Role::Metrics, $roles, true) && TaskNumbers::make();
-
             return (new Pool(Relaunch::command(), $processes->least, $limits['stopWhenEmpty'], $notices, $roles, $processes->scale(), $systemd))->run();
         }
         // First: files that are loaded may print.
@@ -100,11 +99,12 @@ final class WorkCommand extends Command
         self::tellOfRedis($watching, $notices);
         self::tellOfClocks($watching, $notices);
         $handler = HandlerLoader::load($input);
+        $task = $handler instanceof TaskRouter && !Sealed::hidesPayloads($watching) ? $handler->taskOf(...) : null;
         JournalOption::watch($watching, $input, $notices);
-        $handler = $log->watch($watching, $handler, $inHand, $lifeline === null ? null : TaskNumbers::ofParent());
+        $handler = $log->watch($watching, $handler, $inHand);
         // Not before: stop() does not reach a loop that has yet to begin.
         $queue = $watching;
-        $reason = $queue->consume($handler, ...$limits);
+        $reason = $queue->consume($handler, ...$limits, task: $task);
         $lifeline?->ended($reason);
         $lifeline?->isCut() && $inHand?->remove();
         $notices->say('stopped', "worker (process " . getmypid() . ") stopped: $reason->value", ['reason' => $reason->value]);

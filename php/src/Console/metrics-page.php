@@ -5,12 +5,14 @@
 declare(strict_types=1);
 
 use DelayQueue\Console\QueueChoice;
+use DelayQueue\Console\TaskMetrics;
 use DelayQueue\Console\WholeQueue;
 use DelayQueue\Internal\Json;
 use DelayQueue\Stats;
 
 require __DIR__ . '/../Internal/Json.php';
 require __DIR__ . '/QueueChoice.php';
+require __DIR__ . '/TaskMetrics.php';
 require __DIR__ . '/WholeQueue.php';
 
 (static function (): void {
@@ -34,7 +36,8 @@ require __DIR__ . '/WholeQueue.php';
     }
     ['queues' => $words, 'limit' => $limit, 'dsn' => $dsn, 'options' => $options] = json_decode((string) getenv('DELAYQUEUE_METRICS'), true, flags: JSON_THROW_ON_ERROR);
     try {
-        $known = (new DelayQueue('default', $dsn, $options))->queues(...);
+        $anywhere = new DelayQueue('default', $dsn, $options);
+        $known = $anywhere->queues(...);
         if ($page === '/readyz') {
             $known();
             echo "ok\n";
@@ -46,8 +49,9 @@ require __DIR__ . '/WholeQueue.php';
         foreach ($names as $name) {
             $stats[] = WholeQueue::open($name, $dsn, $options)->stats();
         }
+        $tasks = TaskMetrics::page($anywhere);
         header('Content-Type: text/plain; version=0.0.4; charset=utf-8');
-        echo Stats::prometheusPage(...$stats), QueueChoice::metric($leftOut);
+        echo Stats::prometheusPage(...$stats), QueueChoice::metric($leftOut), $tasks;
     } catch (Throwable $error) {
         // error_log() would say nothing: the server is started quiet, or it would log each request.
         @file_put_contents('php://stderr', 'delayqueue: ' . Json::withoutOrders($error->getMessage()) . "\n");

@@ -29,7 +29,7 @@ final class BatchStep implements Step
         try {
             $store->close();
         } catch (BatchHeld $error) {
-            throw new Release(self::RETRY_AFTER, "the job was handled, but {$error->getMessage()}");
+            throw new Release(self::RETRY_AFTER, "the job was handled, but {$error->getMessage()}", countAttempt: false);
         }
     }
 

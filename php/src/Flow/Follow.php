@@ -29,8 +29,8 @@ use WeakReference;
  * When the handler has returned, it pushes what follows; then the loop acknowledges the job. A crash in between runs the job again, and what was pushed
  * is not pushed twice. TaskRouter, `delayqueue work` and `delayqueue drain` have it built in. Other jobs cost nothing.
  *
- * Where what follows cannot be pushed, because Redis is away or a queue is full, the job is released and runs again. A handler that acknowledges its job
- * itself has its follower, too, unless the worker dies in between.
+ * Where what follows cannot be pushed, because Redis is away or a queue is full, the job is released and runs again, and its
+ * attempt does not count. A handler that acknowledges its job itself has its follower, too, unless the worker dies in between.
  *
  * Of consume(batch: …) each job of the list is followed:
  *
@@ -141,7 +141,7 @@ final class Follow
         try {
             match (true) {
                 $job->isSettled() => self::complain($job, $error),
-                $error instanceof Release => $job->release($error->delay, error: $error->getMessage()),
+                $error instanceof Release => $job->release($error->delay, countAttempt: $error->countAttempt, error: $error->getMessage()),
                 default => $job->fail($error),
             };
         } catch (LeaseLostException) {
@@ -171,7 +171,7 @@ final class Follow
                 $step->succeeded($job, $queue, $result);
             } catch (ConnectionException | ServerException $error) {
                 $why = "the job was handled, but what follows could not be pushed: {$error->getMessage()}";
-                throw new Release(self::RETRY_AFTER, $why);
+                throw new Release(self::RETRY_AFTER, $why, countAttempt: false);
             }
         }
     }

@@ -8,7 +8,6 @@ use BackedEnum;
 use DelayQueue\Backoff;
 use DelayQueue\InvalidArgument;
 use DelayQueue\NewJob;
-use ReflectionMethod;
 use ReflectionParameter;
 use TypeError;
 use ValueError;
@@ -72,6 +71,33 @@ final class GivenJob
     }
 
     /**
+     * The value of a property that is an object or a list, as it was stored or written; all others are as they are.
+     *
+     * @throws ValueError when it is none
+     */
+    public static function value(string $property, mixed $value): mixed
+    {
+        foreach (self::types()[$property] ?? [] as $type) {
+            if ($type === 'array') {
+                return (array) $value;
+            }
+            if ($type === Backoff::class && is_string($value)) {
+                return Backoff::parse($value);
+            }
+            if (is_a($type, BackedEnum::class, true) && is_string($value)) {
+                $words = array_column($type::cases(), 'value');
+                $last = array_pop($words);
+
+                $must = 'must be ' . implode(', ', $words) . " or $last";
+
+                return $type::tryFrom($value) ?? throw Invalid::argument($property, $must);
+            }
+        }
+
+        return $value;
+    }
+
+    /**
      * The options of a job as JSON has them.
      *
      * @param array<string, mixed> $options whose lengths of time are numbers
@@ -98,14 +124,7 @@ final class GivenJob
     public static function fromJson(array $stored): array
     {
         foreach ($stored as $name => $value) {
-            foreach (self::types()[$name] ?? [] as $type) {
-                $stored[$name] = match (true) {
-                    $type === 'array' => (array) $value,
-                    $type === Backoff::class => Backoff::parse($value),
-                    is_a($type, BackedEnum::class, true) => $type::from($value),
-                    default => $stored[$name],
-                };
-            }
+            $stored[$name] = self::value((string) $name, $value);
         }
 
         return $stored;
@@ -114,26 +133,17 @@ final class GivenJob
     /** @return array<string, mixed> */
     private static function defaults(): array
     {
+        $isOptional = static fn (ReflectionParameter $parameter): bool => $parameter->isOptional();
+
         return self::$defaults ??= array_map(
             static fn (ReflectionParameter $parameter): mixed => $parameter->getDefaultValue(),
-            array_filter(self::parameters(), static fn (ReflectionParameter $parameter): bool => $parameter->isOptional()),
+            array_filter(Parameters::of(NewJob::class . '::__construct'), $isOptional),
         );
     }
 
-    /** @return array<string, list<string>> */
-    private static function types(): array
+    /** @return array<string, list<string>> of the properties, by their names */
+    public static function types(): array
     {
-        return self::$types ??= array_map(
-            static fn (ReflectionParameter $parameter): array => explode('|', ltrim((string) $parameter->getType(), '?')),
-            self::parameters(),
-        );
-    }
-
-    /** @return array<string, ReflectionParameter> */
-    private static function parameters(): array
-    {
-        $parameters = (new ReflectionMethod(NewJob::class, '__construct'))->getParameters();
-
-        return array_combine(array_map(static fn (ReflectionParameter $parameter): string => $parameter->getName(), $parameters), $parameters);
+        return self::$types ??= Parameters::types(NewJob::class . '::__construct');
     }
 }

@@ -14,6 +14,12 @@ use DelayQueue\SealException;
  */
 final class Sealed
 {
+    /** Whether nobody can read its payloads in Redis: then no counter names their tasks. */
+    public static function hidesPayloads(QueueInterface $queue): bool
+    {
+        return $queue->settings()->isSealed && !$queue->settings()->isSigned;
+    }
+
     /** @throws SealException when it has sealed jobs, and this object of it has no keys */
     public static function refuseWithoutKeys(QueueInterface $queue): void
     {

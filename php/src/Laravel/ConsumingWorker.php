@@ -155,6 +155,7 @@ final class ConsumingWorker extends Worker
             timeout: (float) $options->timeout,
             heartbeat: $connection->settings->heartbeat,
             shutdownTimeout: $this->shutdownTimeout,
+            task: Payload::classOf($native),
         );
     }
 

@@ -4,6 +4,10 @@ declare(strict_types=1);
 
 namespace DelayQueue\Laravel;
 
+use Closure;
+use DelayQueue;
+use DelayQueue\Internal\Sealed;
+use DelayQueue\Job as NativeJob;
 use Illuminate\Queue\CallQueuedHandler;
 
 /** A payload of Laravel with members that its worker can rely on, whatever bytes are stored. */
@@ -71,6 +75,20 @@ final class Payload
         }
 
         return new self($members, $fault, $hasUuid, true);
+    }
+
+    /**
+     * What names the class of a job for the counters of tasks().
+     *
+     * @return (Closure(NativeJob): ?string)|null null: nobody else may read it
+     */
+    public static function classOf(DelayQueue $queue): ?Closure
+    {
+        return Sealed::hidesPayloads($queue) ? null : static function (NativeJob $job): ?string {
+            $name = json_decode($job->body, true)['displayName'] ?? null;
+
+            return is_string($name) ? $name : null;
+        };
     }
 
     /** @param array<array-key, mixed> $members */

@@ -6,9 +6,8 @@ namespace DelayQueue\Schedule;
 
 use DateInterval;
 use DelayQueue\Internal\Invalid;
+use DelayQueue\Internal\Parameters;
 use DelayQueue\InvalidArgument;
-use ReflectionMethod;
-use ReflectionParameter;
 use Throwable;
 
 use function DelayQueue\duration;
@@ -23,9 +22,7 @@ final class Arguments
     /** @param string $method as __METHOD__ has it */
     public static function wrong(string $method, string $argument, string $must, ?Throwable $cause = null): InvalidArgument
     {
-        $parameters = (new ReflectionMethod(...explode('::', $method)))->getParameters();
-        $names = array_map(static fn (ReflectionParameter $parameter): string => $parameter->getName(), $parameters);
-        $number = 1 + (int) array_search($argument, $names, true);
+        $number = 1 + (int) array_search($argument, array_keys(Parameters::of($method)), true);
 
         return Invalid::argument("$method(): Argument #$number (\$$argument)", $must, $cause);
     }

@@ -200,6 +200,7 @@ final class Runner
      */
     private static function outlived(JobInterface $job): ?int
     {
+        // TODO extension: Job::$timeouts, of which $state->outlived would be what was known before.
         return str_starts_with((string) $job->lastError, 'lease expired') ? $job->attempts : null;
     }
 

@@ -8,7 +8,10 @@ use Closure;
 use DateInterval;
 use DateTimeImmutable;
 use DateTimeInterface;
+use DelayQueue\Internal\GivenJob;
+use DelayQueue\Internal\Invalid;
 use DelayQueue\Internal\Moment;
+use DelayQueue\Internal\Parameters;
 use DelayQueue\JobInfo;
 use DelayQueue\NewJob;
 use DelayQueue\QueueInterface;
@@ -171,11 +174,18 @@ final class Schedules
      *
      * @internal
      *
-     * @param array<string, mixed> $arguments of set(), with the keys of the job among them
+     * @param array<string, mixed> $arguments of set(), with the keys of the job among them; of any type
+     *
+     * @throws ValueError|\TypeError|Ended
      */
     public function define(array $arguments): Definition
     {
-        $ours = array_flip(['name', 'when', 'queue', 'overlap', 'catchUp', 'jitter', 'until']);
+        $ours = array_diff_key(Parameters::types(self::class . '::set'), ['job' => 0]);
+        $types = $ours + GivenJob::types();
+        foreach ($arguments as $key => $value) {
+            $fault = isset($types[$key]) ? Parameters::fault($value, $types[$key]) : "there is no key $key";
+            $fault === null || throw Invalid::key(self::class . '::set()', isset($types[$key]) ? $key : '', $fault);
+        }
         $job = ['job' => array_diff_key($arguments, $ours)];
 
         return (new Check($this->queue, $this->open))->definition($job + array_intersect_key($arguments, $ours));

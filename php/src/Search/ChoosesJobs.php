@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Search;
 
 use DateTimeInterface;
+use DelayQueue\Internal\Invalid;
 use DelayQueue\JobInfo;
 use ValueError;
 
@@ -39,9 +40,9 @@ trait ChoosesJobs
     /** Jobs whose header has this value. */
     public function header(string $name, string $value): self
     {
-        self::check($name !== '', 'header', 'Argument #1 ($name) must not be empty');
+        self::check($name !== '', 'header(): Argument #1 ($name)', 'must not be empty');
         $isNew = ($this->criteria->headers[$name] ?? $value) === $value;
-        self::check($isNew, 'header', "Argument #2 (\$value) must be the value that \"$name\" was given before");
+        self::check($isNew, 'header(): Argument #2 ($value)', "must be the value that \"$name\" was given before");
 
         return $this->with(static fn (Criteria $criteria) => $criteria->headers[$name] = $value);
     }
@@ -49,7 +50,7 @@ trait ChoosesJobs
     /** Jobs whose payload has this in it, byte by byte: the JSON, where payloads are JSON. */
     public function payload(string $part): self
     {
-        self::check($part !== '', 'payload', 'Argument #1 ($part) must not be empty');
+        self::check($part !== '', 'payload(): Argument #1 ($part)', 'must not be empty');
 
         return $this->with(static fn (Criteria $criteria) => $criteria->payloads[] = $part);
     }
@@ -57,7 +58,7 @@ trait ChoosesJobs
     /** Jobs whose last error has this in it. */
     public function error(string $part): self
     {
-        self::check($part !== '', 'error', 'Argument #1 ($part) must not be empty');
+        self::check($part !== '', 'error(): Argument #1 ($part)', 'must not be empty');
 
         return $this->with(static fn (Criteria $criteria) => $criteria->errors[] = $part);
     }
@@ -81,13 +82,10 @@ trait ChoosesJobs
      */
     public function dueBetween(?DateTimeInterface $from, ?DateTimeInterface $until): self
     {
-        $fault = match (true) {
-            $from === null && $until === null => 'Argument #1 ($from) or argument #2 ($until) must be a moment',
-            $from !== null && $until !== null && $from >= $until
-                => 'Argument #2 ($until) must be later than argument #1 ($from)',
-            default => null,
-        };
-        self::check($fault === null, 'dueBetween', (string) $fault);
+        $isGiven = $from !== null || $until !== null;
+        self::check($isGiven, 'dueBetween(): Argument #1 ($from) or argument #2 ($until)', 'must be a moment');
+        $isBetween = $from === null || $until === null || $from < $until;
+        self::check($isBetween, 'dueBetween(): Argument #2 ($until)', 'must be later than argument #1 ($from)');
 
         return $this->with(static function (Criteria $criteria) use ($from, $until): void {
             $criteria->from = $from === null ? null : (float) $from->format('U.u');
@@ -98,7 +96,7 @@ trait ChoosesJobs
     /** At most so many jobs in a pass. */
     public function limit(int $limit): self
     {
-        self::check($limit >= 1, 'limit', 'Argument #1 ($limit) must be greater than or equal to 1');
+        self::check($limit >= 1, 'limit(): Argument #1 ($limit)', 'must be greater than or equal to 1');
         $search = $this->with();
         $search->limit = $limit;
 
@@ -108,7 +106,7 @@ trait ChoosesJobs
     /** A pass reads at most so many jobs: for a request that may not last. Another one goes on where next() says. */
     public function reading(int $atMost): self
     {
-        self::check($atMost >= 1, 'reading', 'Argument #1 ($atMost) must be greater than or equal to 1');
+        self::check($atMost >= 1, 'reading(): Argument #1 ($atMost)', 'must be greater than or equal to 1');
         $search = $this->with();
         $search->reading = $atMost;
 
@@ -125,9 +123,9 @@ trait ChoosesJobs
     public function after(JobInfo|string $job): self
     {
         $from = Position::parse($job);
-        self::check($from !== null, 'after', 'Argument #1 ($job) must be a job, the place of one, or next() of a pass');
+        self::check($from !== null, 'after(): Argument #1 ($job)', 'must be a job, the place of one, or next() of a pass');
         $isSearched = $this->states === [] || $from->state() === null || in_array($from->state(), $this->states, true);
-        self::check($isSearched, 'after', 'Argument #1 ($job) must be in a state that is searched');
+        self::check($isSearched, 'after(): Argument #1 ($job)', 'must be in a state that is searched');
         $search = $this->with();
         $search->from = $from;
 
@@ -144,8 +142,9 @@ trait ChoosesJobs
         return $search;
     }
 
-    private static function check(bool $isRight, string $method, string $fault): void
+    /** @param string $what the method, with its argument where it is about one */
+    private static function check(bool $isRight, string $what, string $reason): void
     {
-        $isRight || throw new ValueError(self::class . "::$method(): $fault");
+        $isRight || throw Invalid::argument(self::class . "::$what", $reason);
     }
 }

@@ -7,6 +7,7 @@ namespace DelayQueue\Search;
 use DelayQueue\ConnectionException;
 use DelayQueue\Flow\Batch;
 use DelayQueue\Flow\Chain;
+use DelayQueue\Internal\Invalid;
 use DelayQueue\Internal\Moment;
 use DelayQueue\Internal\Sealed;
 use DelayQueue\Internal\StoredJob;
@@ -46,7 +47,7 @@ final class Move
     public function __construct(QueueInterface $source, QueueInterface $target, ?float $startedAt = null)
     {
         if ($source === $target || MoveReceipts::areOne($source, $target)) {
-            throw new ValueError(Search::class . '::moveTo(): Argument #1 ($target) must be another queue');
+            throw Invalid::argument(Search::class . '::moveTo(): Argument #1 ($target)', 'must be another queue');
         }
         // A queue that expects JSON would bury what is none.
         $this->source = $source->sibling($source->name(), StoredJob::QUEUE);
@@ -173,7 +174,7 @@ final class Move
     {
         $copy = $this->target->peek($job->id);
 
-        return $copy === null ? str_starts_with((string) $job->lastError, 'lease expired') : $copy->createdAt === $job->createdAt;
+        return $copy === null ? $this->receipts->hasOutlived($job) : $copy->createdAt === $job->createdAt;
     }
 
     private function leaves(JobInfo $job, JobInterface $held): bool

@@ -23,8 +23,12 @@ final class MoveReceipts
     /** Marks a hashed id. */
     private const HASHED = '/long-';
 
-    /** @var array<array-key, string> ids by the names of receipts whose jobs are here all the same; '' for a hashed one */
-    private readonly array $old;
+    /**
+     * Of receipts whose jobs are here all the same, by their names without the ends: the id, '' for a hashed one, and the end.
+     *
+     * @var array<array-key, array{string, int}>
+     */
+    private array $old;
 
     public function __construct(private readonly QueueInterface $source, private readonly QueueInterface $target)
     {
@@ -47,34 +51,42 @@ final class MoveReceipts
         return $isThere;
     }
 
+    /** Its end says how many leases of the job had ended when the move began. */
     public function of(JobInfo $job): string
     {
-        $created = sprintf('%.0F', $job->createdAt * 1000);
+        $name = $this->name($job);
 
-        return self::prefix($this->source) . (strlen($job->id) > self::LONGEST ? hash('sha256', $job->id) . self::HASHED . $created : "$job->id/$created");
+        return "$name-" . ($this->old[$name][1] ?? $job->timeouts);
     }
 
     public function forget(JobInfo $job): void
     {
         $this->target->forgetReceipts($this->of($job));
+        unset($this->old[$this->name($job)]);
     }
 
     /** Whether the target had it before this move. */
     public function isOld(JobInfo $job): bool
     {
-        return isset($this->old[$this->of($job)]);
+        return isset($this->old[$this->name($job)]);
+    }
+
+    /** Whether one lease has ended since that move began: its own, or else the job had come back before. */
+    public function hasOutlived(JobInfo $job): bool
+    {
+        return $this->isOld($job) && $job->timeouts === $this->old[$this->name($job)][1] + 1;
     }
 
     /** @return list<string> of jobs with such a receipt, or of others that have their ids now */
     public function ids(): array
     {
-        return array_values(array_filter($this->old, static fn (string $id): bool => $id !== ''));
+        return array_values(array_filter(array_column($this->old, 0), static fn (string $id): bool => $id !== ''));
     }
 
     /**
      * Receipts whose jobs are gone from their old queue: a move was killed before it could forget them.
      *
-     * @return array<array-key, string> the others
+     * @return array<array-key, array{string, int}> the others, as $old has them
      */
     private static function forgetDone(QueueInterface $source, QueueInterface $target): array
     {
@@ -87,11 +99,21 @@ final class MoveReceipts
             if ($id !== '' && $source->peek($id) === null) {
                 $target->forgetReceipts($name);
             } else {
-                $others[$name] = $id;
+                $dash = (int) strrpos($name, '-');
+                $others[substr($name, 0, $dash)] = [$id, (int) substr($name, $dash + 1)];
             }
         }
 
         return $others;
+    }
+
+    private function name(JobInfo $job): string
+    {
+        $created = sprintf('%.0F', $job->createdAt * 1000);
+
+        $isLong = strlen($job->id) > self::LONGEST;
+
+        return self::prefix($this->source) . ($isLong ? hash('sha256', $job->id) . self::HASHED : "$job->id/") . $created;
     }
 
     private static function prefix(QueueInterface $source): string

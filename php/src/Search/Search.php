@@ -226,12 +226,12 @@ final class Search implements Countable, IteratorAggregate
     private function begin(array $possible, string $method, array $usual = []): array
     {
         foreach ($this->states as $state) {
-            self::check(in_array($state, $possible, true), $method, "there are no $state->value jobs to do this with");
+            self::check(in_array($state, $possible, true), "$method():", "there are no $state->value jobs to do this with");
         }
         $states = $this->states ?: ($usual ?: $possible);
         $first = $this->from?->state();
         $isPlace = $first === null || in_array($first, $states, true);
-        self::check($isPlace, $method, "it cannot begin behind a job that is {$first?->value}");
+        self::check($isPlace, "$method():", "it cannot begin behind a job that is {$first?->value}");
         $this->position = clone ($this->from ?? Position::first());
         $this->walk = $this->walk($this->position, $states);
 

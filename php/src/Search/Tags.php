@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace DelayQueue\Search;
 
+use DelayQueue\Internal\Invalid;
 use DelayQueue\JobInfo;
 use DelayQueue\JobInterface;
 use ValueError;
@@ -40,7 +41,7 @@ final class Tags
     {
         foreach ($tags as $index => $tag) {
             $fault = self::fault($tag);
-            $fault === null || throw new ValueError("$method: Argument #" . $index + 1 . " must $fault");
+            $fault === null || throw Invalid::argument("$method: Argument #" . $index + 1, "must $fault");
         }
     }
 

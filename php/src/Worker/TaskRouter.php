@@ -42,7 +42,9 @@ use Psr\Container\ContainerInterface;
  */
 final class TaskRouter
 {
-    private readonly Follow $tasks;
+    private readonly Tasks $tasks;
+
+    private readonly Follow $followed;
 
     /**
      * @param array<string, callable|object|string> $tasks by their names: a callable, an object with __invoke() or handle(),
@@ -55,7 +57,8 @@ final class TaskRouter
      */
     public function __construct(array $tasks, ?ContainerInterface $container = null, array $aliases = [], array $upcasters = [])
     {
-        $this->tasks = new Follow(new Tasks($tasks, $container, new Versions($tasks, $aliases, $upcasters)));
+        $this->tasks = new Tasks($tasks, $container, new Versions($tasks, $aliases, $upcasters));
+        $this->followed = new Follow($this->tasks);
     }
 
     /**
@@ -64,6 +67,15 @@ final class TaskRouter
      */
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed
     {
-        return ($this->tasks)($job, $queue);
+        return ($this->followed)($job, $queue);
+    }
+
+    /**
+     * The task of a job by its present name, null where it is unknown here: `consume($router, task: $router->taskOf(...))`
+     * counts an alias as its task, and no name that somebody else has made up.
+     */
+    public function taskOf(JobInterface $job): ?string
+    {
+        return $this->tasks->taskOf($job);
     }
 }

@@ -8,6 +8,7 @@ use DelayQueue\Bury;
 use DelayQueue\Internal\Excerpt;
 use DelayQueue\JobInterface;
 use DelayQueue\Middleware\Pipeline;
+use DelayQueue\Middleware\Task;
 use DelayQueue\QueueInterface;
 use InvalidArgumentException;
 use Psr\Container\ContainerInterface;
@@ -46,9 +47,8 @@ final class Tasks
 
     public function __invoke(JobInterface $job, QueueInterface $queue): mixed
     {
-        $payload = $job->payload;
-        $name = is_array($payload) ? $payload['task'] ?? null : null;
-        if (!is_string($name)) {
+        $name = Task::of($job);
+        if ($name === null) {
             throw new Bury('the payload is not {task: string, params}: ' . Excerpt::of($job->body, 100));
         }
         $task = $this->versions->taskOf($name);
@@ -59,6 +59,14 @@ final class Tasks
         $params = $this->versions->paramsOf($task, $job);
 
         return $this->caller->call($this->handler($task), $job, $queue, $params, $job, $queue);
+    }
+
+    /** Null where it is unknown here. */
+    public function taskOf(JobInterface $job): ?string
+    {
+        $task = $this->versions->taskOf((string) Task::of($job));
+
+        return isset($this->handlers[$task]) ? $task : null;
     }
 
     private function handler(string $task): callable

@@ -176,7 +176,7 @@ final class HintsTest extends TestCase
 
     public function testAPortThatIsNoneIsRefusedBeforeAnAddressIsPrinted(): void
     {
-        foreach (['metrics --listen', 'dashboard --listen', 'work handler.php --metrics'] as $command) {
+        foreach (['metrics --listen', 'dashboard --listen'] as $command) {
             $option = strrchr($command, ' ');
             $this->assertSaysLike(
                 2,

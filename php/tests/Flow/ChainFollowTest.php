@@ -307,7 +307,7 @@ final class ChainFollowTest extends ChainCase
         $full->drain(new Follow(static fn () => null));
 
         $job = $this->queue()->peek('c');
-        $this->assertSame(State::Delayed, $job->state);
+        $this->assertSame([State::Delayed, 0], [$job->state, $job->attempts], 'it only waits');
         $this->assertStringContainsString('what follows could not be pushed', $job->lastError);
         $this->travel('5s');
         $this->assertSame(['c', 'c/2'], $this->work());

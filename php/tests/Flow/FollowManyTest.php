@@ -73,7 +73,7 @@ final class FollowManyTest extends ChainCase
 
         $this->assertSame(['a,strange,plain,full'], $ran->getArrayCopy());
         $full = $this->queue()->peek('full');
-        $this->assertSame([State::Delayed, 1], [$full?->state, $full?->attempts]);
+        $this->assertSame([State::Delayed, 0], [$full?->state, $full?->attempts]);
         $this->assertStringContainsString('what follows could not be pushed', $full->lastError);
         $this->assertSame(State::Delayed, $this->queue()->peek('strange')?->state);
         $this->assertStringContainsString('UnexpectedValueException', $this->queue()->peek('strange')->lastError);

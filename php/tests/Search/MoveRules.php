@@ -188,6 +188,19 @@ trait MoveRules
         $this->assertSame('another', $target->peek('a')->payload);
     }
 
+    public function testAJobThatLostALeaseBeforeAndComesBackByAThirdQueueMovesOnceMore(): void
+    {
+        [$queue, $target, $third] = [$this->queue(), $this->queue('target'), $this->queue('third')];
+        $queue->push('x', id: 'a', ttr: 10);
+        $queue->reserve();
+        $this->travel(11);
+        $this->breakOff($queue, $target, 'ack');
+        foreach ([[$target, $third], [$third, $queue], [$queue, $target]] as [$from, $to]) {
+            $this->assertSame(1, Search::in($from)->moveTo($to));
+            $this->assertSame([0, 1], [count($from), count($to)]);
+        }
+    }
+
     public function testAJobThatLostALeaseIsNotTakenForOneOfABrokenOffMove(): void
     {
         [$queue, $target] = [$this->queue(), $this->queue('target')];

@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace DelayQueue\Tests\Worker;
 
 use DelayQueue\OnDuplicate;
+use DelayQueue\Testing;
 use DelayQueue\Tests\OnAnyStore;
 use DelayQueue\Worker\TaskRouter;
 use InvalidArgumentException;
@@ -146,6 +147,16 @@ final class VersionsTest extends TestCase
         $this->expectException(InvalidArgumentException::class);
         $this->expectExceptionMessage($message);
         $this->router($aliases, $upcasters);
+    }
+
+    public function testARouterNamesTheTasksOfJobsThatItKnows(): void
+    {
+        $router = $this->router(['close' => 'close-order']);
+        $name = static fn (mixed $payload): ?string => $router->taskOf(Testing::job($payload));
+        $this->assertSame(
+            ['close-order', 'close-order', null, null, null],
+            array_map($name, [['task' => 'close-order'], ['task' => 'close'], ['task' => 'other'], ['task' => 1], 'none']),
+        );
     }
 
     /**

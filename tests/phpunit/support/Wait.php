@@ -12,6 +12,9 @@ final class Wait
     /** A limit only says when a test hangs: shorter ones are for machines that do nothing else. */
     private const LEAST_SECONDS = 60.0;
 
+    /** What a machine that is busy may add to what is promised. */
+    private const ALLOWANCE = 4.0;
+
     /**
      * @template T
      *
@@ -35,5 +38,26 @@ final class Wait
             }
             usleep($pause);
         }
+    }
+
+    /**
+     * Waits as until() does, for what is promised to come in so many seconds.
+     *
+     * @template T
+     *
+     * @param callable(): T $condition
+     * @param float|null $since a moment of microtime(true); null: now
+     *
+     * @return T
+     *
+     * @throws RuntimeException when it came later, not counting seconds in which the machine stood still
+     */
+    public static function promised(callable $condition, float $seconds, string $what, ?float $since = null): mixed
+    {
+        $since ??= microtime(true);
+        $result = self::until($condition, $seconds, $what);
+        $lasted = Machine::lasted($since);
+
+        return $lasted <= $seconds + self::ALLOWANCE ? $result : throw new RuntimeException("in $lasted s, not in $seconds s: $what");
     }
 }

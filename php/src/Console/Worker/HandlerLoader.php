@@ -9,6 +9,7 @@ use DelayQueue\Console\UsageException;
 use DelayQueue\Flow\Follow;
 use DelayQueue\Worker\HandlerObject;
 use DelayQueue\Worker\Signature;
+use DelayQueue\Worker\TaskRouter;
 use InvalidArgumentException;
 use Psr\Container\ContainerInterface;
 use ReflectionMethod;
@@ -108,6 +109,10 @@ final class HandlerLoader
     /** An object may have hooks beside its handler. */
     private static function handler(mixed $found, bool $takesMany): callable
     {
+        if ($found instanceof TaskRouter && !$takesMany) {
+            // It follows chains by itself, and names the tasks of its jobs.
+            return $found;
+        }
         $isObject = is_object($found) && !$found instanceof Closure;
         if (!$isObject && !is_callable($found)) {
             throw new UsageException('it is not callable, but ' . get_debug_type($found));

@@ -32,8 +32,6 @@ final class JobLog
 
     private ?InHand $inHand = null;
 
-    private ?TaskNumbers $numbers = null;
-
     private bool $hasToldOfFalse = false;
 
     /** The process of the handlers; a child that one of them forks says nothing here. */
@@ -95,16 +93,10 @@ final class JobLog
      *
      * @param callable $handler gets a job, or a list of them, and the queue
      * @param InHand|null $inHand where its parent is to find what it runs
-     * @param TaskNumbers|null $numbers counts the runs
      */
-    public function watch(
-        DelayQueue $queue,
-        callable $handler,
-        ?InHand $inHand = null,
-        ?TaskNumbers $numbers = null,
-    ): Closure {
+    public function watch(DelayQueue $queue, callable $handler, ?InHand $inHand = null): Closure
+    {
         $this->inHand = $inHand;
-        $this->numbers = $numbers;
         $this->listen($queue);
         // exit() and fatal errors leave no other trace.
         register_shutdown_function(function (): void {
@@ -200,11 +192,6 @@ final class JobLog
             ...($error === null ? $why : ErrorReport::fields($error)),
             'pid' => getmypid(),
         ];
-        try {
-            $this->numbers?->add($job, $outcome, $seconds ?? 0.0);
-        } catch (StreamError $error) {
-            $this->output->complain('the numbers by task', $error);
-        }
         $present = array_filter($fields, static fn (mixed $value): bool => $value !== null);
         $this->lines?->end();
         $this->output->writeln($this->asJson ? Json::line($present) : Text::printable(self::text($present)), OutputInterface::OUTPUT_RAW);

@@ -49,13 +49,13 @@ final class LogOutput extends StreamOutput
         $this->doWrite($text, false);
     }
 
-    /** Says that something for the log was lost elsewhere. */
-    public function complain(string $what, StreamError $error): void
+    /** Says it now and then, not for each line. */
+    private function complain(StreamError $error): void
     {
         [$this->hasLost, $now] = [true, hrtime(true)];
         if ($this->saidAt === null || $now - $this->saidAt > self::SAY_EVERY_S * 1e9) {
             $this->saidAt = $now;
-            $this->notices->say('logFailed', "cannot write $what: " . Text::printable($error->getMessage()));
+            $this->notices->say('logFailed', "cannot write $this->name: " . Text::printable($error->getMessage()));
         }
     }
 
@@ -68,7 +68,7 @@ final class LogOutput extends StreamOutput
         } catch (StreamError $error) {
             $this->isCut = $error->written > 0 ? $text[$error->written - 1] !== "\n" : $this->isCut;
             $this->lost += max(1, substr_count($text, "\n", max(strlen($end), $error->written)));
-            $this->complain($this->name, $error);
+            $this->complain($error);
 
             return;
         }

@@ -6,11 +6,8 @@ namespace DelayQueue\Console\Worker;
 
 use Closure;
 use DelayQueue\Console\Database\RelayRun;
-use DelayQueue\Console\Listen;
-use DelayQueue\Console\NothingDone;
 use DelayQueue\Console\ScheduleQueue;
 use DelayQueue\Console\ScheduleRun;
-use DelayQueue\Console\UsageException;
 use Symfony\Component\Console\Command\Command;
 use Symfony\Component\Console\Input\InputInterface;
 use Symfony\Component\Console\Input\InputOption;
@@ -25,32 +22,23 @@ enum Role: string
     case Gauge = 'gauge';
     case Relay = 'relay';
     case Schedules = 'schedules';
-    case Metrics = 'metrics';
 
     /** Gives the command an option for each role. */
     public static function describe(Command $command): void
     {
         foreach (self::cases() as $role) {
-            $value = $role === self::Metrics ? InputOption::VALUE_REQUIRED : InputOption::VALUE_NONE;
-            $role === self::Gauge || $command->addOption($role->value, null, $value, $role->help());
+            $role === self::Gauge || $command->addOption($role->value, null, InputOption::VALUE_NONE, $role->help());
         }
         $command->addOption('schedules-queue', null, InputOption::VALUE_REQUIRED, 'With --schedules: the queue of schedules', ScheduleQueue::NAME);
     }
 
-    /**
-     * @return list<self> those that the command line asks for
-     *
-     * @throws UsageException when --metrics is no address
-     */
+    /** @return list<self> those that the command line asks for */
     public static function of(InputInterface $input): array
     {
         $isAsked = static fn (self $role): bool => match ($role) {
             self::Gauge => Processes::of($input)->isRange(),
-            self::Metrics => $input->getOption('metrics') !== null,
             default => $input->getOption($role->value),
         };
-
-        $isAsked(self::Metrics) && Listen::host($input->getOption('metrics'), '--metrics', 9638);
 
         return array_values(array_filter(self::cases(), $isAsked));
     }
@@ -68,7 +56,6 @@ enum Role: string
             self::Gauge => (new Gauge($input, $notices))->run($stop, $ready, $tell),
             self::Relay => (new RelayRun($input, $notices))->besideWorkers($stop, $ready),
             self::Schedules => (new ScheduleRun($input, $notices))->besideWorkers($stop, $ready),
-            self::Metrics => (new TaskPage($input->getOption('metrics')))->run(TaskNumbers::ofParent() ?? throw new NothingDone('the file of the numbers is gone'), $stop, $ready),
         };
     }
 
@@ -78,7 +65,6 @@ enum Role: string
             self::Gauge => '',
             self::Relay => 'Also bring the rows of the outbox to Redis, in one process beside the workers; needs --database',
             self::Schedules => 'Also push the jobs of the schedules, in one process beside the workers',
-            self::Metrics => 'Also serve numbers by the names of tasks to Prometheus at this address and port, such as 127.0.0.1:9638',
         };
     }
 }

@@ -6,6 +6,7 @@ namespace DelayQueue\Laravel\Concerns;
 
 use DelayQueue;
 use DelayQueue\Enlisted;
+use DelayQueue\Laravel\Payload;
 use DelayQueue\Laravel\Queue;
 use DelayQueue\WorkerOrder;
 use Error;
@@ -38,7 +39,7 @@ trait TakesOrders
         }
         $this->leave();
         try {
-            [$this->enlisted, $this->listed] = [$native->enlist('laravel'), $native];
+            [$this->enlisted, $this->listed] = [$native->enlist('laravel', Payload::classOf($native)), $native];
         } catch (Error) {
             // In a request of a server, or in the handler of a job: such a worker is on no list.
         }

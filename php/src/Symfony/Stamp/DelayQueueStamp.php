@@ -4,9 +4,12 @@ declare(strict_types=1);
 
 namespace DelayQueue\Symfony\Stamp;
 
+use DelayQueue\Internal\GivenJob;
+use DelayQueue\InvalidArgument;
 use DelayQueue\NewJob;
 use Error;
 use Symfony\Component\Messenger\Stamp\NonSendableStampInterface;
+use TypeError;
 
 /**
  * Wishes of one message to its queue, beyond the time of a DelayStamp. The sender reads the stamp and does not send it along:
@@ -20,9 +23,10 @@ final class DelayQueueStamp implements NonSendableStampInterface
 
     /**
      * @param non-empty-string|null $id the message's id in its queue, to cancel or reschedule it by
-     * @param mixed ...$options by the names of NewJob's parameters, all of them but payload and delay. A wrong one is a TransportException when
-     *     the message is sent, and so is an id that is in the queue already, unless onDuplicate says otherwise
+     * @param mixed ...$options by the names of NewJob's parameters, all of them but payload and delay. An id that is in the
+     *     queue already is a TransportException when the message is sent, unless onDuplicate says otherwise
      *
+     * @throws InvalidArgument|TypeError
      * @throws Error for a name that NewJob does not have
      */
     public function __construct(?string $id = null, mixed ...$options)
@@ -33,6 +37,7 @@ final class DelayQueueStamp implements NonSendableStampInterface
                 ? self::class . ' takes all but the id by their names'
                 : "Unknown named parameter \$$name; there are " . implode(', ', array_keys($known)));
         }
-        $this->options = ($id === null ? [] : ['id' => $id]) + $options;
+        $job = new NewJob(...['payload' => null, 'id' => $id] + $options);
+        $this->options = array_diff_key(GivenJob::read($job, self::class), ['payload' => 0]);
     }
 }

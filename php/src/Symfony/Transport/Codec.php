@@ -5,6 +5,9 @@ declare(strict_types=1);
 namespace DelayQueue\Symfony\Transport;
 
 use Closure;
+use DelayQueue;
+use DelayQueue\Internal\Sealed;
+use DelayQueue\Job;
 use DelayQueue\Symfony\Stamp\GroupStamp;
 use DelayQueue\Symfony\Stamp\HeldStamp;
 use JsonException;
@@ -17,7 +20,7 @@ use Symfony\Component\Messenger\Transport\Serialization\SerializerInterface;
 /**
  * A job's bytes: {"body": …, "headers": …}, as Messenger's Redis transport stores them. A body that is not UTF-8,
  * which JSON cannot hold, is kept in base64, and a member "encoding" says so; of such headers names and values are, and
- * "headerEncoding" says so.
+ * "headerEncoding" says so. "class" is that of the message, for those who only look.
  *
  * @internal
  */
@@ -42,6 +45,7 @@ final class Codec
             $given = get_debug_type($value);
             throw new TransportException("$cannot: its serializer gave $what of type $given, not $type.");
         }
+        $stored['class'] = $envelope->getMessage()::class;
         $bytes = json_encode($stored, self::JSON);
         if ($bytes !== false) {
             return $bytes;
@@ -88,6 +92,20 @@ final class Codec
         $envelope = $envelope->withoutAll(TransportMessageIdStamp::class)->with($stamp, new TransportMessageIdStamp($stamp->id));
 
         return $stamp->group === null ? $envelope : $envelope->with(new GroupStamp($stamp->group));
+    }
+
+    /**
+     * What names the class of a message for the counters of tasks().
+     *
+     * @return (Closure(Job): ?string)|null null: nobody else may read it
+     */
+    public static function classOf(DelayQueue $queue): ?Closure
+    {
+        return Sealed::hidesPayloads($queue) ? null : static function (Job $job): ?string {
+            $class = json_decode($job->body, true)['class'] ?? null;
+
+            return is_string($class) ? $class : null;
+        };
     }
 
     /** @return array<string, mixed> what the serializer decodes; of bytes in another form the body is all of them */

@@ -7,6 +7,7 @@ namespace DelayQueue\Symfony\Worker;
 use DelayQueue;
 use DelayQueue\Enlisted;
 use DelayQueue\Job;
+use DelayQueue\Symfony\Transport\Codec;
 use DelayQueue\Symfony\Transport\Queues;
 use DelayQueue\Symfony\Transport\Receiver;
 use DelayQueue\WorkerOrder;
@@ -101,7 +102,7 @@ final class SharedWait
     {
         try {
             foreach ($this->groups() as [$queue]) {
-                $this->enlisted[] = $queue->enlist('messenger');
+                $this->enlisted[] = $queue->enlist('messenger', Codec::classOf($queue));
             }
         } catch (Error) {
             // In a request of a server: such a worker is on no list.
