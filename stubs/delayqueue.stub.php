@@ -434,6 +434,7 @@ namespace DelayQueue {
      * @property-read float $dueAt
      * @property-read float $reservedAt
      * @property-read positive-int $token
+     * @property-read int<0, max> $timeouts
      * @property-read string|null $lastError
      * @property-read Headers $headers
      * @property-read non-empty-string|null $group
@@ -519,6 +520,8 @@ namespace DelayQueue {
         public readonly float $reservedAt;
         /** @var positive-int fencing number: grows with every reservation in the queue */
         public readonly int $token;
+        /** @var int<0, max> as of JobInfo */
+        public readonly int $timeouts;
         /** Of the attempt before. */
         public readonly ?string $lastError;
         /** @var Headers */

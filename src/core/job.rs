@@ -237,9 +237,17 @@ pub struct Reserved {
     /// End of the lease on this process' monotonic clock, counted from before the request was sent.
     pub lease_until: std::time::Instant,
     pub receipt: LeaseReceipt,
+    /// Leases that expired.
+    pub timeouts: u32,
     pub last_error: Option<Vec<u8>>,
-    /// Its lease expired once, or this is its last attempt: no other job is to end with it.
-    pub goes_alone: bool,
+}
+
+impl Reserved {
+    /// Whether a lease expired before, or this is its last attempt: no other job is to end with it.
+    #[must_use]
+    pub fn goes_alone(&self) -> bool {
+        self.timeouts > 0 || self.options.max_attempts > 0 && self.attempts >= self.options.max_attempts
+    }
 }
 
 /// A look at a job without holding it.

@@ -114,19 +114,19 @@ impl Reply {
                 continue;
             };
             let past = History::decode(&history);
-            let (attempts, most) = (past.attempts.saturating_add(1), record.options.max_attempts);
+            let attempts = past.attempts.saturating_add(1);
             leased.jobs.push(Reserved {
                 id,
                 queue: Arc::clone(queue),
                 payload: record.payload,
                 attempts,
-                goes_alone: past.timeouts > 0 || most > 0 && attempts >= most,
                 created_at_ms: record.created_at_ms,
                 due_at_us: receipt.due_at_us(),
                 reserved_at_us,
                 lease_until: sent + Duration::from_millis(record.options.ttr_ms),
                 options: record.options,
                 receipt,
+                timeouts: past.timeouts,
                 last_error: past.last_error,
             });
         }

@@ -92,6 +92,7 @@ fn made(
         due_at: convert::float(convert::unix_seconds_of_us(reserved.due_at_us)),
         reserved_at: convert::float(convert::unix_seconds_of_us(reserved.reserved_at_us)),
         token: convert::int(reserved.receipt.token()),
+        timeouts: convert::int(reserved.timeouts),
         last_error: convert::nullable(reserved.last_error.as_deref(), convert::bytes),
         headers: convert::texts(&options.headers),
         group: convert::nullable(options.group(), convert::bytes),

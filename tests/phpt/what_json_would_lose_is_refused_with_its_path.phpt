@@ -21,7 +21,7 @@ foreach ([
     [], (object) [], ['{}'], ['a' => new stdClass, 'b' => ['c' => new stdClass]], new Order, new Money, [new Money], new ArrayObject, new ArrayObject([1]),
     new class { private $a = 1; }, ['empty' => new class { }], new DateTime('@0'), new SplObjectStorage,
 ] as $payload) {
-    $stored = $queue->prepare($payload)->body;
+    $stored = $queue->prepare(['payload' => $payload])->body;
     echo $stored === json_encode($payload, JSON_UNESCAPED_SLASHES) ? '.' : "other: $stored";
 }
 ?>

@@ -112,7 +112,7 @@ final class Runner
             return true;
         }
 
-        return $this->release($job, $state->goingOn($definition, $next, $last, self::outlived($job)), $next);
+        return $this->release($job, $state->goingOn($definition, $next, $last, $job->timeouts), $next);
     }
 
     /**
@@ -188,20 +188,9 @@ final class Runner
     private static function isUnpushed(JobInterface $job, State $state, DateTimeImmutable $moment, Throwable $error): bool
     {
         $isNew = $state->isTried === null || $state->first() === null || Moment::of($state->first()) != $moment;
-        $hasLeaseEnded = self::outlived($job) !== null && $job->attempts !== $state->outlived;
-        $mayBePushed = $hasLeaseEnded || ($error instanceof ConnectionException && $error->ambiguous);
+        $mayBePushed = $job->timeouts !== $state->outlived || ($error instanceof ConnectionException && $error->ambiguous);
 
         return !$mayBePushed && ($isNew || $state->isTried === true);
-    }
-
-    /**
-     * @return int|null the attempts of a schedule whose last error is a lease that has ended: each of these is one
-     *     more, but the first of a schedule that was fetched behind others
-     */
-    private static function outlived(JobInterface $job): ?int
-    {
-        // TODO extension: Job::$timeouts, of which $state->outlived would be what was known before.
-        return str_starts_with((string) $job->lastError, 'lease expired') ? $job->attempts : null;
     }
 
     private function sleep(JobInterface $job, State $state, Definition $definition, DateTimeImmutable $now): mixed

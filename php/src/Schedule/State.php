@@ -34,7 +34,7 @@ final class State
      * @param string|null $last id of the occurrence that was pushed last, where the overlap asks for it
      * @param float|null $pausedUntil Unix seconds; INF: until resume(); null: it is not paused
      * @param bool|null $isTried a runner has tried the first moment, and its job is surely not pushed; false: it may be
-     * @param int|null $outlived attempts of its job when a runner went on after a lease had ended: Redis keeps that error, which tells nothing of later moments
+     * @param int $outlived leases of its job that had expired when a runner went on: they tell nothing of later moments
      * @param list<float> $owed Unix seconds: moments before a change or a pause that nobody has run; the oldest first
      */
     public function __construct(
@@ -43,7 +43,7 @@ final class State
         public readonly ?string $last = null,
         public readonly ?float $pausedUntil = null,
         public readonly ?bool $isTried = null,
-        public readonly ?int $outlived = null,
+        public readonly int $outlived = 0,
         public readonly array $owed = [],
     ) {
     }
@@ -83,7 +83,7 @@ final class State
             self::LAST => $this->last,
             self::PAUSED => $this->pausedUntil === INF ? self::FOR_EVER : $text($this->pausedUntil),
             self::TRIED => $this->isTried === null ? null : (string) (int) $this->isTried,
-            self::OUTLIVED => $this->outlived === null ? null : (string) $this->outlived,
+            self::OUTLIVED => $this->outlived === 0 ? null : (string) $this->outlived,
             self::OWED => $this->owed === [] ? null : implode(' ', array_map($text, $this->owed)),
         ];
     }
@@ -180,7 +180,7 @@ final class State
     }
 
     /** The moment is noted only where no one may be lost: elsewhere the time at which the job is due tells. */
-    public function goingOn(Definition $definition, DateTimeImmutable $next, ?string $last = null, ?int $outlived = null): self
+    public function goingOn(Definition $definition, DateTimeImmutable $next, ?string $last = null, int $outlived = 0): self
     {
         $isNoted = $definition->catchUp === CatchUp::All && $this->pausedUntil === null;
         $planned = $isNoted ? self::seconds($next) : null;

@@ -48,7 +48,7 @@ impl TaskCount {
 #[must_use]
 pub fn task_name(text: &str) -> String {
     let begin = (0..=LONGEST_NAME.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default();
-    begin.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+    begin.replace(char::is_control, "?")
 }
 
 /// Fields of the hash: the name, and behind a newline what it counts.

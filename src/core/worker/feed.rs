@@ -137,7 +137,7 @@ impl Feed {
             self.put_back(next);
             return Ok(Fetched::Nothing);
         }
-        if next.job.goes_alone {
+        if next.job.goes_alone() {
             // Kept here, it would lose an attempt with the batch whose handler ends the process.
             next.ticket.lease.settle();
             if let Some(queue) = self.queues.get(next.ticket.queue) {

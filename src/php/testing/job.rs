@@ -53,8 +53,8 @@ pub fn job(call: &Call) -> Outcome<Zval> {
         reserved_at_us: now_us,
         lease_until: Instant::now().checked_add(Duration::from_millis(options.ttr_ms)).unwrap_or_else(Instant::now),
         receipt: LeaseReceipt { id, lease: Arc::from(format!("- 1 {now_us} test").into_bytes()) },
+        timeouts: 0,
         last_error: call.nullable(9, args::bytes)?.map(std::borrow::Cow::into_owned),
-        goes_alone: false,
         options,
     };
     job::recorded(queue, reserved, payload, encoding, Recorder::new(listener))

@@ -199,7 +199,7 @@ impl Loop<'_> {
 impl Loop<'_> {
     /// The job, and in a loop of batches those that go with it. `None`: the loop is called, and has taken none in hand.
     fn filled(&mut self, first: Delivery) -> Outcome<Option<Vec<Delivery>>> {
-        let Some(most) = self.options.batch.filter(|_| !first.job.goes_alone) else { return Ok(Some(vec![first])) };
+        let Some(most) = self.options.batch.filter(|_| !first.job.goes_alone()) else { return Ok(Some(vec![first])) };
         let most = match self.options.max_jobs {
             0 => most,
             max => most.min(usize::try_from(max.saturating_sub(self.jobs)).unwrap_or(usize::MAX)),
