@@ -69,9 +69,11 @@ reserve()
 reserveJob()
   class:     [ <required> string $id ]: ?DelayQueue\Job
   interface: [ <required> string $id ]: ?DelayQueue\JobInterface
+only the class has enlist()
 only the class has reseal()
 only the class has partitions()
 only the class has workers()
+only the class has tasks()
 only the class has tellWorkers()
 only the class has doctor()
 only the class has installScripts()
