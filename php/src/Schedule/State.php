@@ -61,7 +61,7 @@ final class State
             $headers[self::LAST] ?? null,
             $isForEver ? INF : $number(self::PAUSED),
             isset($headers[self::TRIED]) ? $headers[self::TRIED] === '1' : null,
-            isset($headers[self::OUTLIVED]) ? (int) $headers[self::OUTLIVED] : null,
+            (int) ($headers[self::OUTLIVED] ?? 0),
             array_map(floatval(...), array_values($owed)),
         );
     }
