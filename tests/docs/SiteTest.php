@@ -148,7 +148,7 @@ final class SiteTest extends TestCase
     public function testThePageOfTheOptionsNamesEachOne(): void
     {
         $root = dirname(__DIR__, 2);
-        $this->assertSame(1, preg_match('/@psalm-type Options array\{(.*?)\* \}/s', (string) file_get_contents("$root/stubs/delayqueue.stub.php"), $type));
+        $this->assertSame(1, preg_match('/@psalm-type Options = array\{(.*?)\* \}/s', (string) file_get_contents("$root/stubs/delayqueue.stub.php"), $type));
         preg_match_all('/(\w+)\?:/', $type[1], $options);
         preg_match_all('/^\| (.*?) \|/m', (string) file_get_contents("$root/docs/options.md"), $rows);
         preg_match_all('/`(\w+)`/', implode(' ', $rows[1]), $named);

@@ -49,7 +49,7 @@ int(0)
 000
 restart stopping
 Restart, 0 left
-host pid state queues job memory version startedAt seenAt orders
+host pid kind state queues job memory version startedAt seenAt orders
 bool(true)
 array(1) {
   [0]=>

@@ -175,7 +175,7 @@ final class Runner
 
         try {
             $isTried = self::isUnpushed($job, $state, $first, $error);
-            $this->note($job, $state->leaving($left, $planned, $isTried));
+            $this->note($job, $state->leaving($left, $planned, $isTried, $job->timeouts));
         } catch (ServerException) {
             // A full Redis takes no note. Of moments that may be lost the latest one is found by the time at which the job is due.
         }

@@ -189,13 +189,13 @@ final class State
     }
 
     /** @param list<DateTimeImmutable> $left moments that could not be pushed; those before $planned are owed */
-    public function leaving(array $left, DateTimeImmutable $planned, bool $isTried): self
+    public function leaving(array $left, DateTimeImmutable $planned, bool $isTried, int $outlived): self
     {
         $owed = array_filter($left, static fn (DateTimeImmutable $moment): bool => $moment < $planned);
         $next = array_slice($left, count($owed))[0] ?? $planned;
         $owed = array_map(self::seconds(...), $owed);
 
-        return new self($this->from, self::seconds($next), $this->last, $this->pausedUntil, $isTried, owed: $owed);
+        return new self($this->from, self::seconds($next), $this->last, $this->pausedUntil, $isTried, $outlived, $owed);
     }
 
     public function paused(?float $until): self
