@@ -20,7 +20,6 @@ namespace DelayQueue {
      * The length of a duration in seconds, to the millisecond above.
      *
      * @param int|float|numeric-string|non-empty-string|\DateInterval $value
-     *
      * @throws InvalidArgument
      */
     function duration(int|float|string|\DateInterval $value): float {}
@@ -155,6 +154,7 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::sibling()
          * @param Options $options
+         * @param non-empty-string $queue
          */
         public function sibling(string $queue, #[\SensitiveParameter] array $options = []): static;
 
@@ -190,7 +190,6 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::pushMany()
          * @param iterable<JobArray|NewJob> $jobs
-         *
          * @return list<non-empty-string>
          */
         public function pushMany(iterable $jobs): array;
@@ -209,6 +208,8 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::receipts()
+         * @param Duration $olderThan
+         * @param positive-int $limit
          * @return list<non-empty-string>
          */
         public function receipts(int|float|string|\DateInterval $olderThan = 0, string $prefix = '', int $limit = 1000): array;
@@ -225,13 +226,14 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::producer()
          * @param array<array-key, mixed> $message
-         *
+         * @param non-empty-string $member
          * @return true
          */
         public function producer(string $member, int|float $score, array $message): bool;
 
         /**
          * @see \DelayQueue::consumer()
+         * @param positive-int $limit
          * @return list<mixed>
          */
         public function consumer(int|float|null $maxScore = null, int $limit = 10): array;
@@ -247,6 +249,7 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::reserveMany()
+         * @param positive-int $max
          * @return list<JobInterface>
          */
         public function reserveMany(int $max, int|float|null $timeout = 0): array;
@@ -264,6 +267,15 @@ namespace DelayQueue {
          * @see \DelayQueue::consume()
          * @param (callable(JobInterface, static): mixed)|(callable(list<JobInterface>, static): mixed) $handler
          * @param (callable(JobInterface): ?string)|null $task
+         * @param int<0, max> $maxJobs
+         * @param Duration $maxTime
+         * @param int<0, max>|non-empty-string $memoryLimit
+         * @param int<1, 500> $prefetch
+         * @param int<1, 500>|null $batch
+         * @param Duration $within
+         * @param Duration $timeout
+         * @param Duration $graceTimeout
+         * @param Duration $shutdownTimeout
          */
         public function consume(
             callable $handler,
@@ -286,6 +298,7 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::drain()
          * @param callable(JobInterface, static): mixed $handler
+         * @param int<0, max> $limit
          */
         public function drain(callable $handler, int $limit = 0): int;
 
@@ -295,7 +308,6 @@ namespace DelayQueue {
         /**
          * @see \DelayQueue::on()
          * @param callable(Event, ?JobInterface, ?\Throwable, ?float): void $listener
-         *
          * @return $this
          */
         public function on(\DelayQueue\Event $event, callable $listener): static;
@@ -306,12 +318,13 @@ namespace DelayQueue {
         /** @see \DelayQueue::cancel() */
         public function cancel(string ...$ids): int;
 
-        /** @see \DelayQueue::reschedule() */
+        /** @param Duration|\DateTimeInterface $delay as of \DelayQueue::reschedule() */
         public function reschedule(string $id, int|float|string|\DateInterval|\DateTimeInterface $delay, bool $held = false): bool;
 
         /**
          * @see \DelayQueue::update()
          * @param array<array-key, string|null>|null $headers
+         * @param Duration|\DateTimeInterface|null $delay
          */
         public function update(
             string $id,
@@ -335,6 +348,9 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::list()
+         * @param int<0, max> $offset
+         * @param positive-int $limit
+         * @param non-empty-string|null $group
          * @return list<JobInfo>
          */
         public function list(
@@ -354,25 +370,38 @@ namespace DelayQueue {
          */
         public function countDue(\DateTimeInterface ...$until): array;
 
-        /** @see \DelayQueue::kick() */
+        /** @param positive-int|null $max as of \DelayQueue::kick() */
         public function kick(?int $max = null, bool $resetAttempts = true): int;
 
-        /** @see \DelayQueue::pause() */
+        /**
+         * @see \DelayQueue::pause()
+         * @param Duration|null $for
+         * @param non-empty-string|null $group
+         */
         public function pause(int|float|string|\DateInterval|null $for = null, ?string $group = null): void;
 
-        /** @see \DelayQueue::resume() */
+        /** @param non-empty-string|null $group as of \DelayQueue::resume() */
         public function resume(?string $group = null): void;
 
-        /** @see \DelayQueue::isPaused() */
+        /** @param non-empty-string|null $group as of \DelayQueue::isPaused() */
         public function isPaused(?string $group = null): bool;
 
-        /** @see \DelayQueue::rateLimit() */
+        /**
+         * @see \DelayQueue::rateLimit()
+         * @param Duration $for
+         * @param non-empty-string|null $group
+         */
         public function rateLimit(int|float|string|\DateInterval $for, ?string $group = null): void;
 
-        /** @see \DelayQueue::limitGroups() */
+        /** @param non-empty-string|null $group as of \DelayQueue::limitGroups() */
         public function limitGroups(?string $group = null, ?\DelayQueue\GroupLimits $limits = null): void;
 
-        /** @see \DelayQueue::limitQueue() */
+        /**
+         * @see \DelayQueue::limitQueue()
+         * @param int<1, 4294967295>|null $concurrency
+         * @param non-empty-string|null $rate
+         * @param int<1, 4294967295>|null $burst
+         */
         public function limitQueue(?int $concurrency = null, ?string $rate = null, ?int $burst = null): void;
 
         /**
@@ -383,14 +412,15 @@ namespace DelayQueue {
 
         /**
          * @see \DelayQueue::groups()
+         * @param positive-int $limit
          * @return list<non-empty-string>
          */
         public function groups(int $limit = 100, string $after = ''): array;
 
-        /** @see \DelayQueue::groupStats() */
+        /** @param non-empty-string $group as of \DelayQueue::groupStats() */
         public function groupStats(string $group): \DelayQueue\GroupStats;
 
-        /** @see \DelayQueue::cancelGroup() */
+        /** @param non-empty-string $group as of \DelayQueue::cancelGroup() */
         public function cancelGroup(string $group, bool $reserved = false): int;
 
         /** @see \DelayQueue::purge() */
@@ -447,7 +477,11 @@ namespace DelayQueue {
         /** @see Job::ack() */
         public function ack(bool $failed = false): void;
 
-        /** @see Job::release() */
+        /**
+         * @see Job::release()
+         * @param Duration|\DateTimeInterface $delay
+         * @param int<0, 4294967295>|null $priority
+         */
         public function release(
             int|float|string|\DateInterval|\DateTimeInterface $delay = 0,
             ?int $priority = null,
@@ -461,10 +495,10 @@ namespace DelayQueue {
         /** @see Job::bury() */
         public function bury(\Throwable|string|null $reason = null, bool $failed = false): void;
 
-        /** @see Job::touch() */
+        /** @param Duration|null $ttr as of Job::touch() */
         public function touch(int|float|string|\DateInterval|null $ttr = null): float;
 
-        /** @see Job::keepAlive() */
+        /** @param Duration|null $atMost as of Job::keepAlive() */
         public function keepAlive(int|float|string|\DateInterval|null $atMost = null): void;
 
         /**
@@ -483,7 +517,7 @@ namespace DelayQueue {
         /** @see Job::isLost() */
         public function isLost(): bool;
 
-        /** @see Job::deadlineSoon() */
+        /** @param Duration $margin as of Job::deadlineSoon() */
         public function deadlineSoon(int|float|string|\DateInterval $margin = 1): bool;
     }
 
@@ -536,7 +570,6 @@ namespace DelayQueue {
          * LeaseLostException is thrown, also if somebody has cancelled it meanwhile. So it is with release(), fail(), bury() and ackMany().
          *
          * @param bool $failed true: the job ends here and its run counts as failed, not as acked. For frameworks that keep failed jobs elsewhere
-         *
          * @throws LeaseLostException when the job is no longer ours; nothing is changed
          * @throws ConnectionException|ServerException
          */
@@ -550,7 +583,6 @@ namespace DelayQueue {
          * @param bool $countAttempt false: as if the job had not been reserved ("not now": a rate limit, a maintenance window)
          * @param \Throwable|string|null $error not null: the run counts as failed, not as released, also where the attempt does not count; kept as
          *     lastError, as in fail(), unless it is empty. For callers that choose the time of the next attempt by themselves
-         *
          * @throws LeaseLostException|ConnectionException|ServerException
          */
         public function release(
@@ -565,7 +597,6 @@ namespace DelayQueue {
          *
          * @param \Throwable|string|null $reason kept as lastError, at most 2000 bytes. Of a Throwable 'Class: message', and lines with file and
          *     line, the exceptions before it, and the top of its trace without arguments; passwords in URLs are ***. A string is kept as it is
-         *
          * @throws LeaseLostException|ConnectionException|ServerException
          */
         public function fail(\Throwable|string|null $reason = null): void {}
@@ -575,7 +606,6 @@ namespace DelayQueue {
          *
          * @param \Throwable|string|null $reason as in fail()
          * @param bool $failed true: the run counts as failed, not as buried
-         *
          * @throws LeaseLostException|ConnectionException|ServerException
          */
         public function bury(\Throwable|string|null $reason = null, bool $failed = false): void {}
@@ -584,7 +614,6 @@ namespace DelayQueue {
          * The lease starts anew. The heartbeat of consume(), and keepAlive(), never shorten it.
          *
          * @param Duration|null $ttr 0.1 s .. 30 days; null: the job's own
-         *
          * @return float its new end in Unix seconds
          * @throws LeaseLostException|ConnectionException|ServerException
          */
@@ -598,7 +627,6 @@ namespace DelayQueue {
          * connectTimeout or readTimeout, so a third of their TTR should be longer.
          *
          * @param Duration|null $atMost greater than 0; null: no limit
-         *
          * @throws LeaseLostException when the job is no longer ours, as far as this process knows: nothing is sent
          */
         public function keepAlive(int|float|string|\DateInterval|null $atMost = null): void {}
@@ -610,7 +638,6 @@ namespace DelayQueue {
          * @param array<array-key, string|null>|null $headers those that change, by their names: null removes one, all others stay
          * @param array{alg: string, key: string, tag: string}|null $seal for moving sealed jobs without their keys: $seal of a JobInfo, whose
          *     $body and $headers are then stored as they are. Only in the queue, and under the id, of that job can it be opened
-         *
          * @throws LeaseLostException|PayloadException
          * @throws SealException when what is to stay cannot be opened any more
          * @throws ConnectionException|ServerException
@@ -755,7 +782,6 @@ namespace DelayQueue {
          *     with OnDuplicate::Replace gives it another. Names of groups are readable in Redis, also in a queue with keys, and no seal covers
          *     them. With partitions the group chooses the partition: an id that is pushed with different groups is unique within each
          *     partition only
-         *
          * @throws InvalidArgument|\TypeError
          */
         public function __construct(
@@ -781,7 +807,6 @@ namespace DelayQueue {
          * A copy with other values: `$job->with(delay: '1h', group: null)`.
          *
          * @param mixed ...$changes by the names of the constructor's parameters
-         *
          * @throws InvalidArgument
          * @throws \Error for an unknown name
          * @throws \TypeError
@@ -1013,7 +1038,6 @@ namespace DelayQueue {
          * @param bool $ordered the jobs run one at a time, in their order, and one that comes back (fail(), release(), an expired lease) is the
          *     first of its group until it has ended: until it is due again, nothing of the group is served. $concurrency is 1. Buried jobs hold
          *     up nothing; one that is kicked comes last. With $concurrency 1 alone a job that waits for its retry lets others pass
-         *
          * @throws \ValueError
          */
         public function __construct(
@@ -1091,7 +1115,6 @@ namespace DelayQueue {
          * are stages, and parts left out at the end are as in the methods of that name.
          *
          * @param non-empty-string $text
-         *
          * @throws \ValueError
          */
         public static function parse(string $text): self {}
@@ -1195,7 +1218,6 @@ namespace DelayQueue {
         /**
          * @param Duration|\DateTimeInterface $delay
          * @param bool $countAttempt false: as if the job had not been reserved, and neither does the run count
-         *
          * @throws InvalidArgument
          */
         public function __construct(
@@ -1349,7 +1371,6 @@ namespace DelayQueue {
          *
          * @param array<string, mixed> $properties of JobInfo, by their names
          * @param JobInfo|null $like has the other properties; null: as of a new job with id 'test' in queue 'default'
-         *
          * @throws \TypeError|\ValueError
          */
         public static function jobInfo(array $properties = [], ?JobInfo $like = null): JobInfo {}
@@ -1382,7 +1403,6 @@ namespace DelayQueue {
          *
          * @param array<string, mixed> $properties of Stats, by their names; 0, null or false where left out
          * @param string $queue for toPrometheus()
-         *
          * @throws \TypeError|\ValueError
          */
         public static function stats(array $properties = [], string $queue = 'default'): Stats {}
@@ -1440,7 +1460,7 @@ namespace {
      *     past?: array{attempts?: int<0, 4294967295>, timeouts?: int<0, 4294967295>, releases?: int<0, 4294967295>, buries?: int<0, 4294967295>, kicks?: int<0, 4294967295>, firstDueAt?: int|float|null, lastError?: string|null}|null,
      *     state?: \DelayQueue\State|null,
      *     seal?: array{alg: string, key: string, tag: string}|null,
-     *     ...<string, mixed>,
+     *     ...
      * }
      */
     final class DelayQueue implements \DelayQueue\QueueInterface
@@ -1480,7 +1500,6 @@ namespace {
          *     (1..64 bytes of [A-Za-z0-9_.-]): 32 bytes each, or 'base64:' and these in base64; the first key seals, all of them open. With
          *     signed true the jobs stay readable in Redis, and are only authenticated. A job that cannot be opened (sealed without these
          *     keys, plain, or changed) is buried with the reason and not delivered, also by an object without keys
-         *
          * @throws \DelayQueue\InvalidArgument when a name, the DSN or an option is wrong; nothing is sent
          */
         public function __construct(string $queue = 'default', #[\SensitiveParameter] ?string $dsn = null, #[\SensitiveParameter] array $options = []) {}
@@ -1494,7 +1513,6 @@ namespace {
          *
          * @param non-empty-string $queue
          * @param Options $options
-         *
          * @throws \ValueError when the name or an option is wrong
          */
         public function sibling(string $queue, #[\SensitiveParameter] array $options = []): static {}
@@ -1507,7 +1525,6 @@ namespace {
          *
          * @param mixed $payload what json_encode() accepts, except a Closure or Generator; with format 'raw' a string
          * @param Headers $headers
-         *
          * @return non-empty-string the id
          * @throws \DelayQueue\DuplicateJobException when $id is in the queue and $onDuplicate says so
          * @throws \DelayQueue\PayloadException when the payload cannot be encoded or is too large
@@ -1537,7 +1554,6 @@ namespace {
          * OnDuplicate::Replace that is a job in the hands of a worker.
          *
          * @param JobArray|\DelayQueue\NewJob $job
-         *
          * @return non-empty-string|null the id
          * @throws \DelayQueue\PayloadException|\DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
@@ -1549,7 +1565,6 @@ namespace {
          * names the jobs of the chunks before.
          *
          * @param iterable<JobArray|\DelayQueue\NewJob> $jobs
-         *
          * @return list<non-empty-string> the ids in order
          * @throws \TypeError|\ValueError naming the position and the key
          * @throws \DelayQueue\DuplicateJobException|\DelayQueue\PayloadException|\DelayQueue\ConnectionException|\DelayQueue\ServerException
@@ -1568,7 +1583,6 @@ namespace {
          * long as `unique` says.
          *
          * @param iterable<JobOnce> $jobs further keys as of pushMany()
-         *
          * @throws \TypeError|\ValueError naming the position and the key
          * @throws \DelayQueue\PayloadException
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException chunks before are stored: call again
@@ -1579,7 +1593,6 @@ namespace {
          * Checks and encodes a job as push() does, and gives what that would store: for programs that store it elsewhere first. Asks no Redis.
          *
          * @param JobArray|\DelayQueue\NewJob $job
-         *
          * @throws \DelayQueue\PayloadException
          */
         public function prepare(\DelayQueue\NewJob|array $job): \DelayQueue\PreparedJob {}
@@ -1590,7 +1603,6 @@ namespace {
          * @param Duration $olderThan given at least so long ago, by Redis' clock
          * @param string $prefix with this beginning
          * @param positive-int $limit
-         *
          * @return list<non-empty-string>
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
@@ -1619,7 +1631,6 @@ namespace {
          * @param non-empty-string $member the id
          * @param int|float $score Unix seconds
          * @param array<array-key, mixed> $message
-         *
          * @return true
          * @throws \DelayQueue\DuplicateJobException when the job is reserved at this moment
          * @throws \DelayQueue\PayloadException|\DelayQueue\ConnectionException|\DelayQueue\ServerException
@@ -1637,7 +1648,6 @@ namespace {
          *
          * @return list<mixed> decoded payloads; one that is not JSON, or sealed while this object has no keys, comes as its bytes, with a
          *     warning; an exception that an error handler makes of that warning is dropped, since the messages are deleted and must reach you
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function consumer(int|float|null $maxScore = null, int $limit = 10): array {}
@@ -1656,7 +1666,6 @@ namespace {
          * Signal handlers run while it waits.
          *
          * @param int|float|null $timeout seconds to wait at most; 0: do not wait, null: for ever
-         *
          * @return \DelayQueue\Job|null null when there is none in time, or stop() was called
          * @throws \DelayQueue\ConnectionException with a $timeout of 0 also when Redis takes back the jobs of so many ended leases that it does
          *     not get to this call within the readTimeout: call again
@@ -1670,7 +1679,6 @@ namespace {
          *
          * @param positive-int $max more than 500 counts as 500
          * @param int|float|null $timeout as in reserve()
-         *
          * @return list<\DelayQueue\Job>
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
@@ -1688,7 +1696,6 @@ namespace {
          * Waits until one of the watched queues has a ready job, and takes none. Signal handlers run while it waits.
          *
          * @param int|float|null $timeout as in reserve()
-         *
          * @return bool false when there was none in time, or stop() was called
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
@@ -1767,7 +1774,6 @@ namespace {
          *
          * @param callable(\DelayQueue\Job, \DelayQueue): mixed $handler
          * @param int<0, max> $limit 0: no limit
-         *
          * @return int<0, max> the number of jobs handled
          */
         public function drain(callable $handler, int $limit = 0): int {}
@@ -1779,7 +1785,6 @@ namespace {
          *
          * @param string $kind shown in the list
          * @param (callable(\DelayQueue\Job): ?string)|null $task as of consume()
-         *
          * @throws \Error within consume(), in a request of a server, and while this object is on the list
          */
         public function enlist(string $kind = 'worker', ?callable $task = null): \DelayQueue\Enlisted {}
@@ -1791,7 +1796,6 @@ namespace {
          * @param callable(\DelayQueue\Event, ?\DelayQueue\Job, ?\Throwable, ?float): void $listener called with the event, its job, why the job
          *     failed or the connection was lost, and for how many seconds the handler of the job has run. All but the event are null where there
          *     are none; a LeaseLost that is heard of after the end of the job has no seconds.
-         *
          * @return $this
          */
         public function on(\DelayQueue\Event $event, callable $listener): static {}
@@ -1820,7 +1824,6 @@ namespace {
          * @param Duration|\DateTimeInterface $delay
          * @param bool $held true: also a job that a worker holds. It comes back by that time at the latest, if it is given back without a failure
          *     (Job::release(), a thrown Release); if it fails or ends, this is forgotten
-         *
          * @return bool false when it is not there, or reserved, unless $held
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
@@ -1833,7 +1836,6 @@ namespace {
          * @param array<array-key, string|null>|null $headers those that change, by their names: null removes one, all others stay
          * @param Duration|\DateTimeInterface|null $delay as in reschedule(); null keeps its time
          * @param \DelayQueue\JobInfo|null $unchanged only if its record and its time are still those of this look, which this queue gave
-         *
          * @return bool false when it is not there, reserved, or changed
          * @throws \DelayQueue\PayloadException
          * @throws \DelayQueue\SealException when it is sealed and cannot be opened
@@ -1853,7 +1855,6 @@ namespace {
          * Seals a job that no worker holds with the first key, and in the way, of this object; all else of the job stays.
          *
          * @param bool $plain true: also a job that is not sealed. That vouches for it, whoever pushed it
-         *
          * @return bool false when it is sealed so already, not there, or reserved
          * @throws \Error when this object has no keys
          * @throws \DelayQueue\SealException when it cannot be opened, or is not sealed and $plain is false
@@ -1896,7 +1897,6 @@ namespace {
          *     one
          * @param non-empty-string|null $group only its delayed, ready or reserved jobs, in the order of the group: a job that came back to an
          *     ordered group first, then by priority, due time, id. Not together with $after, and not of buried jobs
-         *
          * @return list<\DelayQueue\JobInfo>
          * @throws \ValueError also when $after is in another state, or is no place; and for buried jobs of a group: a
          *     group does not know its buried jobs
@@ -1932,7 +1932,6 @@ namespace {
          * Makes buried jobs ready, the oldest first, in bounded steps.
          *
          * @param positive-int|null $max null: all that are buried now
-         *
          * @return int<0, max>
          * @throws \DelayQueue\ConnectionException with $ambiguous also when it failed behind some of the jobs, or in one of several partitions: the
          *     message says how many are kicked
@@ -1945,7 +1944,6 @@ namespace {
          *
          * @param Duration|null $for null: until resume()
          * @param non-empty-string|null $group null: the queue
-         *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when one of several partitions failed and others are paused; so resume()
          * @throws \DelayQueue\ServerException
          */
@@ -1955,7 +1953,6 @@ namespace {
          * Opens the queue, or a group, at once, whether pause() or rateLimit() has closed it.
          *
          * @param non-empty-string|null $group null: the queue
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function resume(?string $group = null): void {}
@@ -1964,7 +1961,6 @@ namespace {
          * Whether pause() or rateLimit() keeps the queue, or a group, closed now. A group may be open in a queue that is closed.
          *
          * @param non-empty-string|null $group null: the queue
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function isPaused(?string $group = null): bool {}
@@ -1975,7 +1971,6 @@ namespace {
          *
          * @param Duration $for
          * @param non-empty-string|null $group null: the queue
-         *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when one of several partitions failed and others are closed
          * @throws \DelayQueue\ServerException
          */
@@ -1991,7 +1986,6 @@ namespace {
          *
          * @param non-empty-string|null $group null: all groups without limits of their own
          * @param \DelayQueue\GroupLimits|null $limits null: forget them
-         *
          * @throws \DelayQueue\ConnectionException with $ambiguous also when one of several partitions failed and others have the limits
          * @throws \DelayQueue\ServerException
          */
@@ -2003,7 +1997,6 @@ namespace {
          * @param int<1, 4294967295>|null $concurrency as of GroupLimits, and so the others
          * @param non-empty-string|null $rate
          * @param int<1, 4294967295>|null $burst
-         *
          * @throws \ValueError also with the option partitions above 1: each partition is served by itself, and does not know how many jobs of the
          *     others run. Limits can be forgotten then
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
@@ -2025,7 +2018,6 @@ namespace {
          *
          * @param positive-int $limit
          * @param string $after only names behind this one
-         *
          * @return list<non-empty-string>
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
@@ -2035,7 +2027,6 @@ namespace {
          * How many jobs a group has, and when it is its turn. A group that nobody knows has none.
          *
          * @param non-empty-string $group
-         *
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */
         public function groupStats(string $group): \DelayQueue\GroupStats {}
@@ -2046,7 +2037,6 @@ namespace {
          *
          * @param non-empty-string $group
          * @param bool $reserved true: also the jobs that workers hold, as cancel() does
-         *
          * @return int<0, max> how many
          * @throws \DelayQueue\ConnectionException with $ambiguous also as of purge()
          * @throws \DelayQueue\ServerException
@@ -2114,7 +2104,6 @@ namespace {
          * has not heard yet. All of it was written by the workers: texts may be anything, and an id that is not UTF-8 has U+FFFD in it.
          *
          * @param int|null $pid only with a host
-         *
          * @return list<array{
          *     host: string,
          *     pid: int,
@@ -2151,7 +2140,6 @@ namespace {
          * not told. An order can be lost with a connection or a server that fails in the moment in which the worker hears it: workers() shows it.
          *
          * @param int|null $pid only with a host
-         *
          * @return non-negative-int how many were told
          * @throws \ValueError
          * @throws \DelayQueue\ConnectionException some may have been told
@@ -2164,7 +2152,6 @@ namespace {
          *
          * @param bool $repair jobs of this queue that lie in no state, because another program has changed its keys: those that a worker
          *     held go back to their place, the others are buried, since their due times are lost
-         *
          * @return list<array{level: 'ok'|'warn'|'error', check: string, message: string}>
          * @throws \DelayQueue\ConnectionException|\DelayQueue\ServerException
          */

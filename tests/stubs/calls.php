@@ -11,6 +11,7 @@ use DelayQueue\Backoff;
 use DelayQueue\Event;
 use DelayQueue\GroupLimits;
 use DelayQueue\Job;
+use DelayQueue\NewJob;
 use DelayQueue\OnDuplicate;
 use DelayQueue\QueueInterface;
 use DelayQueue\RateLimited;
@@ -46,8 +47,8 @@ foreach ($queue->sibling('mails', ['ttr' => '2m'])->list(State::Delayed, limit: 
 foreach ($queue->stats()->history() as $then) {
     echo $then['at'] + 0.5, $then['pushed'] - $then['acked'];
 }
-echo $queue->tryPush(1, id: 'order-4711', onDuplicate: OnDuplicate::Replace, unique: '10m', maxWait: '1h') ?? 'taken';
-$prepared = $queue->prepare(['order' => 4711], '15m');
+echo $queue->tryPush(new NewJob(1, id: 'order-4711', onDuplicate: OnDuplicate::Replace, unique: '10m', maxWait: '1h')) ?? 'taken';
+$prepared = $queue->prepare(['payload' => ['order' => 4711], 'delay' => '15m']);
 $once = $queue->pushOnce([
     ['receipt' => 'r1', 'payload' => $prepared->body, 'id' => $prepared->id, 'extras' => $prepared->extras],
     ['receipt' => 'r2', 'payload' => 2, 'createdAt' => 1.5, 'past' => ['attempts' => 3, 'lastError' => null], 'state' => State::Buried],

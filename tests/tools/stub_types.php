@@ -41,15 +41,15 @@ function parse(string $comment): PhpDocNode
     return $parser->parse(new TokenIterator((new Lexer())->tokenize($comment)));
 }
 
-/** @return array<string, string> aliases of a class: their names, and their types in PHPStan's words */
-function aliases(PhpDocNode $doc, string $prefix): array
+/** @return array<string, string> aliases of a class: their names and types. PHPStan reads those of Psalm, too. */
+function aliases(PhpDocNode $doc): array
 {
     $aliases = [];
     foreach ($doc->getTags() as $tag) {
-        if ($tag->value instanceof TypeAliasTagValueNode && str_starts_with($tag->name, "@$prefix-")) {
+        if ($tag->value instanceof TypeAliasTagValueNode) {
             $aliases[$tag->value->alias] = (string) $tag->value->type;
         }
-        if ($tag->value instanceof TypeAliasImportTagValueNode && str_starts_with($tag->name, "@$prefix-")) {
+        if ($tag->value instanceof TypeAliasImportTagValueNode) {
             $aliases[$tag->value->importedAs ?? $tag->value->importedAlias] = 'of ' . $tag->value->importedFrom;
         }
     }
@@ -94,10 +94,7 @@ $classes = array_filter([...get_declared_classes(), ...get_declared_interfaces()
 foreach ($classes as $class) {
     $reflection = new ReflectionClass($class);
     $own = parse($reflection->getDocComment() ?: '/** */');
-    $aliases = aliases($own, 'phpstan');
-    if ($aliases !== aliases($own, 'psalm')) {
-        $faults[] = "$class: the aliases for PHPStan and for Psalm differ";
-    }
+    $aliases = aliases($own);
     check($class, $own, $aliases);
     foreach ([...$reflection->getMethods(), ...$reflection->getProperties(), ...$reflection->getReflectionConstants()] as $member) {
         if ($member->class === $class && $member->getDocComment() !== false) {

@@ -18,7 +18,7 @@ final class DocComment
     /** @var list<array{string, string}> type, meaning */
     public readonly array $throws;
 
-    /** @var array<string, string> of @phpstan-type */
+    /** @var array<string, string> of @psalm-type */
     public readonly array $types;
 
     public function __construct(string $comment)
@@ -32,7 +32,7 @@ final class DocComment
                 $returns = [$found[1], self::markdown($found['meaning'])];
             } elseif (preg_match('/^@throws (\S+)\s*(.*)$/s', $block, $found)) {
                 $throws[] = [$found[1], self::markdown($found[2])];
-            } elseif (preg_match('/^@phpstan-type (\w+) (.+)$/s', $block, $found)) {
+            } elseif (preg_match('/^@psalm-type (\w+) = (.+)$/s', $block, $found)) {
                 $types[$found[1]] = $found[2];
             } elseif (!str_starts_with($block, '@')) {
                 $prose[] = self::markdown($block);
