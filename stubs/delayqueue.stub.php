@@ -179,7 +179,6 @@ namespace DelayQueue {
             \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
             int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
             ?string $group = null,
-            ?string $source = null,
         ): string;
 
         /**
@@ -718,8 +717,6 @@ namespace DelayQueue {
          * @var non-empty-string|null
          */
         public readonly ?string $group;
-        /** Who has pushed it, as NewJob says. */
-        public readonly ?string $source;
         /** @var array{alg: string, key: string, tag: string}|null of a sealed job: the algorithm, the id of the key, the tag in base64 */
         public readonly ?array $seal;
         /** Why this object cannot open the job, or null. A worker with the same keys would bury it with this reason. */
@@ -785,7 +782,6 @@ namespace DelayQueue {
          *     with OnDuplicate::Replace gives it another. Names of groups are readable in Redis, also in a queue with keys, and no seal covers
          *     them. With partitions the group chooses the partition: an id that is pushed with different groups is unique within each
          *     partition only
-         * @param non-empty-string|null $source who pushes it, named like an id
          * @throws InvalidArgument|\TypeError
          */
         public function __construct(
@@ -805,7 +801,6 @@ namespace DelayQueue {
             public readonly OnExpiry $onExpiry = OnExpiry::Bury,
             public readonly int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
             public readonly ?string $group = null,
-            public readonly ?string $source = null,
         ) {}
 
         /**
@@ -1456,7 +1451,6 @@ namespace {
      *     onExpiry?: \DelayQueue\OnExpiry,
      *     retryUntil?: Duration|\DateTimeInterface|null,
      *     group?: non-empty-string|null,
-     *     source?: non-empty-string|null,
      *     extras?: string|null,
      * }
      * @psalm-type JobOnce = array{
@@ -1553,7 +1547,6 @@ namespace {
             \DelayQueue\OnExpiry $onExpiry = \DelayQueue\OnExpiry::Bury,
             int|float|string|\DateInterval|\DateTimeInterface|null $retryUntil = null,
             ?string $group = null,
-            ?string $source = null,
         ): string {}
 
         /**

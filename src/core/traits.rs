@@ -20,7 +20,6 @@ pub enum OnExpiry {
 const EXPIRES: u8 = b'E';
 const RETRY_UNTIL: u8 = b'U';
 const GROUP: u8 = b'G';
-const SOURCE: u8 = b's';
 /// Scripts make a moment of it when they store the job.
 const LONGEST_WAIT: u8 = b'w';
 /// When a job is to come back at the latest that somebody has rescheduled while it was held. Scripts write it, and take it away.
@@ -60,12 +59,6 @@ impl Traits {
     #[must_use]
     pub fn group(self, name: &(impl AsRef<[u8]> + ?Sized)) -> Self {
         self.with(GROUP, name.as_ref())
-    }
-
-    /// It was pushed by this one.
-    #[must_use]
-    pub fn source(self, name: &(impl AsRef<[u8]> + ?Sized)) -> Self {
-        self.with(SOURCE, name.as_ref())
     }
 
     fn with(mut self, kind: u8, value: &[u8]) -> Self {
@@ -136,12 +129,6 @@ pub fn retry_until_us(stored: &[u8], first_due_us: i64) -> Option<i64> {
 #[must_use]
 pub fn group(stored: &[u8]) -> Option<&[u8]> {
     Some(all(stored).find(|(kind, _)| *kind == GROUP)?.1)
-}
-
-/// Who has pushed a job with these traits.
-#[must_use]
-pub fn source(stored: &[u8]) -> Option<&[u8]> {
-    Some(all(stored).find(|(kind, _)| *kind == SOURCE)?.1)
 }
 
 /// Whether a job with these traits falls due at last by a moment that the script which stores it makes.

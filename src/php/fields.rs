@@ -267,9 +267,6 @@ impl<'a> Fields<'a> {
         if let Some(group) = self.nullable("group", args::group)? {
             traits = traits.group(&group);
         }
-        if let Some(source) = self.nullable("source", args::group)? {
-            traits = traits.source(&source);
-        }
         Ok(traits)
     }
 }

@@ -59,7 +59,6 @@ pub fn object(info: &Core, format: Format) -> Outcome<Zval> {
         kicks: convert::int(info.kicks),
         first_due_at: convert::nullable(info.first_due_at_us, moment),
         expires_at: convert::nullable(expires_at_us.map(|(at_us, _)| at_us), moment),
-        source: convert::nullable(traits::source(limits), convert::bytes),
         retry_until: convert::nullable(traits::retry_until_us(limits, first_due_us), moment),
         last_error: convert::nullable(info.last_error.as_deref(), convert::bytes),
         headers: convert::texts(&options.headers),

@@ -31,7 +31,6 @@ final class JobOptions
         'expires' => 'It never runs if no worker has started it so long after its due time, or by this moment: 1h, or "tomorrow 9:00"',
         'onExpiry' => 'What becomes of it then: bury or drop (default: bury)',
         'retryUntil' => 'No attempt is made later than so long after its due time, or than this moment',
-        'source' => 'Who pushes it (default: nobody says)',
         'group' => 'Its group: groups take turns, and may have limits (default: none)',
     ];
 

@@ -40,7 +40,6 @@ final class JobView
             'due' => Text::momentAndDistance($job->dueAt),
             'created' => Text::momentAndDistance($job->createdAt),
             'expires' => $job->expiresAt === null ? '' : Text::momentAndDistance($job->expiresAt),
-            'source' => (string) $job->source,
             'tried until' => $job->retryUntil === null ? '' : Text::momentAndDistance($job->retryUntil),
             'lease until' => $job->leaseUntil === null ? '' : Text::momentAndDistance($job->leaseUntil),
             'attempts' => $job->attempts . ($job->maxAttempts === 0 ? '' : " of $job->maxAttempts"),

@@ -69,7 +69,6 @@ final class JobPage implements Page
             'Backoff' => (string) $job->backoff,
             'Fell due first' => $moment($job->firstDueAt),
             'Expires' => $moment($job->expiresAt),
-            'Source' => $job->source,
             'Tried until' => $moment($job->retryUntil),
             'Sealed' => $job->seal === null ? null : "with key {$job->seal['key']} ({$job->seal['alg']})",
         ];
