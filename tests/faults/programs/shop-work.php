@@ -1,7 +1,8 @@
 <?php
 
 /**
- * Closes orders, and says so in a log of its own, a line each: slot, n, token, attempt, microseconds since 1970 when it was reserved.
+ * Closes orders, and says so in a log of its own, a line each: slot, n, token, run, microseconds since 1970 when it was reserved.
+ * An attempt that did not count, because its job was leased behind another one, is a run all the same.
  * With a journal the effect is a row of "effects".
  *
  *     shop-work.php SETTINGS
@@ -23,6 +24,7 @@ $inbox = $settings->journal ? new Inbox($settings->pdo(...)) : null;
 $settings->journal && (new Journal($settings->pdo(...), $settings->queue(...), 50, 0.3, report: static fn () => null))->watch($queue);
 $queue->consume(static function (Job $job) use ($log, $inbox): void {
     ['slot' => $slot, 'n' => $n, 'token' => $token] = $job->payload;
-    fwrite($log, "$slot $n $token $job->attempts " . (int) round($job->reservedAt * 1e6) . "\n");
+    $run = max($job->attempts, $job->timeouts + 1);
+    fwrite($log, "$slot $n $token $run " . (int) round($job->reservedAt * 1e6) . "\n");
     $inbox?->once($job, static fn (PDO $pdo) => $pdo->prepare('INSERT INTO effects (slot, n) VALUES (?, ?)')->execute([$slot, $n]));
 }, prefetch: 16);

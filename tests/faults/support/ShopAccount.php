@@ -22,13 +22,13 @@ final class ShopAccount
     /** @var list<string> of transactions that were rolled back, and their jobs have run */
     public array $invented = [];
 
-    /** @var list<string> run as a first attempt more than once: two jobs of one row */
+    /** @var list<string> that had a first run more than once: two jobs of one row */
     public array $second = [];
 
     /** @var list<string> run before their moment */
     public array $early = [];
 
-    /** Later attempts, because the workers of the first ones were killed. */
+    /** Later runs, because the workers of the first ones were killed. */
     public int $again = 0;
 
     public int $runs = 0;
@@ -54,7 +54,7 @@ final class ShopAccount
         }
         foreach (glob("$settings->folder/runs.*") as $file) {
             foreach (file($file) as $line) {
-                [$slot, $n, $token, $attempt, $reserved] = explode(' ', trim($line));
+                [$slot, $n, $token, $run, $reserved] = explode(' ', trim($line));
                 $order = "$slot-$n";
                 $this->runs++;
                 if (($orders[$order][0] ?? null) !== $token) {
@@ -63,7 +63,7 @@ final class ShopAccount
                 }
                 $reserved < $orders[$order][1] && $this->early[] = $order;
                 $first[$order] ??= 0;
-                $attempt === '1' ? $first[$order]++ : $this->again++;
+                $run === '1' ? $first[$order]++ : $this->again++;
             }
         }
         $this->orders = count($orders);
