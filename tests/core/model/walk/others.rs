@@ -35,6 +35,9 @@ impl Walk {
             Some(_) => {
                 let now = self.queue.peek(&id(&name)).unwrap().and_then(|info| info.fingerprint);
                 self.model.reclaim();
+                if self.model.find(&name).is_some_and(|job| job.waits()) {
+                    self.model.is_paused(); // a look at what it waits for forgets a pause that is over
+                }
                 now == unchanged && self.model.update(&name, &changes, due)
             }
         };
