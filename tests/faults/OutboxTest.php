@@ -38,7 +38,7 @@ final class OutboxTest extends FaultTestCase
      */
     public function testEachOfAFewOrdersHasItsOneJob(string $name): void
     {
-        $this->takeOrders($name, 400, 6, [[0.3, 'freeze']], 60);
+        $this->takeOrders($name, 400, 6, [[0.3, 'freeze']], 170);
     }
 
     /** @dataProvider databases */
