@@ -6,7 +6,6 @@ use super::Mutant;
 pub const BY_THE_WALK: &[Mutant] = &[
     ("update.lua", "flags - flags % 2 +", ""), // forgets that there is a history
     ("update.lua", "+ (ARGV[7] ~= '' and HAS_OPTIONS or 0)", ""),
-    ("update.lua", "and digest(record) ~= ARGV[4]", "and false"),
     ("update.lua", "(old_due or since + 0) ~= ARGV[5] + 0", "false"),
     ("update.lua", "(ARGV[8] or string.sub(record, payload))", "(ARGV[8] or '')"),
     ("update.lua", "if is_moved then move(id, new, due_at(ARGV[6]), old_due, where) end", ""),
@@ -68,6 +67,7 @@ pub const BY_OTHERS: &[(Mutant, &str)] = &[
         ("lib/kick.lua", "group_of(record), old_due, where, record)", "group_of(record))"),
         "model::walk::regressions::a_job_of_another",
     ),
+    (("update.lua", "and digest(record) ~= ARGV[4]", "and false"), "asked::an_update"),
     (("reschedule.lua", "with_trait(unasked or record,", "with_trait(record,"), "asked::"),
     (("lib/back.lua", "if unasked then call('HSET', jobs, id, unasked) end", ""), "repeats::"),
     (("lib/waits_for.lua", "if due > now then return 'delay', int(due), '', '' end", ""), "waits_for::"),
