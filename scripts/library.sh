@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # Checks of a library that leaves this machine. Sourced after common.sh, never run.
 
-# The library has 3.9 MB, and groups, receipts and the like are to come. Users download it with each package and image, so a crate that
-# brings a megabyte along has to be noticed.
+# The library has 5.2 MB, 0.7 of them for memory:// and its Lua. Users download it with each package and image, so a crate that brings half a
+# megabyte along has to be noticed.
 # shellcheck disable=SC2034
-max_bytes=$((5 * 1000 * 1000))
+max_bytes=$((56 * 100 * 1000))
 
 # machine_paths LIBRARY: prints the strings in it that name the source tree, the target folder or cargo's folder of this machine.
 # The tree counts with what is compiled in it: a tree at /src is in the paths of all crates otherwise.
