@@ -197,7 +197,8 @@ impl Loop<'_> {
 }
 
 impl Loop<'_> {
-    /// The job, and in a loop of batches those that go with it. `None`: the loop is called, and has taken none in hand.
+    /// The job, and in a loop of batches those that go with it. `None`: there is none to handle, because the loop was asked to leave, or all were
+    /// cancelled meanwhile.
     fn filled(&mut self, first: Delivery) -> Outcome<Option<Vec<Delivery>>> {
         let Some(most) = self.options.batch.filter(|_| !first.job.goes_alone()) else { return Ok(Some(vec![first])) };
         let most = match self.options.max_jobs {
